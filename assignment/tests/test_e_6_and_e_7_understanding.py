@@ -1,7 +1,7 @@
 """Extensions E.6, your answers to questions about your own code, and E.7, what you have found out about the hunts.
 
 E.6 has the answers to what `understand` asks. E.7 has the changed line of each of your boxes, its code there, and an
-input that shows it. Grading judges E.7 in the sandbox, by the same checks (`autograder/own_work/graded_hunts.py`).
+input that shows it. Grading judges E.7 in the sandbox, by the same checks (`autograder/own_work/graded.py`).
 """
 
 import pytest

@@ -21,9 +21,8 @@ from foundation.watchdog import check_main_thread
 from ..intake.modules import Intake
 from ..intake.rules import find_internals, find_mentions
 from ..intake.tree import TRANSLATIONS
-from ..own_work.graded_hunts import judge_hunts
+from ..own_work.graded import judge_own_work
 from ..own_work.made_code import Implementation, implementations_of
-from ..own_work.own_tests import judge_own_tests
 from ..running.collected_tests import CollectedTests
 from ..sandbox.kept import Notices
 from ..sandbox.submission import Sandbox
@@ -103,16 +102,15 @@ class Grader:
                 record = record.noted_of_run(f"the grader stopped checking answers in {nodeid}")
             untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
             by_hand = [left_to_people(task, submission.answers) for task in assignment.tasks if task.by_hand]
-            own_tests = [
-                judge_own_tests(submission, task, assignment, self.implementations[task.number], self.zygote, seed)
-                for task in assignment.tasks
-                if task.tests_of
-            ]
             explained = find_misconceptions(known.values(), self.tests, sandbox, assignment)
             sandbox.restart()
             record = record.found(internals=listed(submission, own, assignment, sandbox.notices))
-            hunts = [judge_hunts(submission, task, self) for task in assignment.tasks if task.understanding == "hunts"]
-            yield record.judged([*untested, *by_hand, *own_tests, *explained, *hunts]).finished()
+            own_work = [
+                judge_own_work(submission, task, self, self.implementations.get(task.number, {}), seed)
+                for task in assignment.tasks
+                if task.tests_of or task.understanding == "hunts"
+            ]
+            yield record.judged([*untested, *by_hand, *explained, *own_work]).finished()
 
     def renew(self) -> bool:
         """Starts another zygote where the present one has ended; whether it did so.

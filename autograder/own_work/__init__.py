@@ -1,7 +1,7 @@
 """Questions and bug hunts about students' own code: at home, in a conversation, or in a sitting in class.
 
     traced_questions.py  questions at home: a call is watched        boxes.py         hunts at home
-    hunts.py      one line of a component is changed                 graded_hunts.py  hunts that were handed in
+    hunts.py      one line of a component is changed                 graded.py        own tests and hunts that were handed in
     versions.py   a component with a line changed, and its results   bench.py         the same in the sandbox, for staff
     student_lines.py  a student's statements, and one-line changes   operators.py     mutation operators behind them
     own_tests.py  what students' own tests find              made_code.py    what these are tried on

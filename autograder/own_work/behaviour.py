@@ -15,8 +15,8 @@ from ..course.assignment_code import Choice
 from ..testing.case import Case
 from .bench import Component
 from .question import N_OPTIONS, Option, Question, Split, drawn, drawn_ranks, multiple_choice, with_wrong
-from .student_lines import Changing, Statement, changes_of, mixed, slips, with_code, without
-from .traced_questions import MOST_NUMBERS, Place, Scene, Sight, lines_of, places_in, watch, where
+from .student_lines import Changing, Statement, changes_of, lines_of, mixed, slips, with_code, without
+from .traced_questions import MOST_NUMBERS, Place, Scene, Sight, places_in, watch, where
 
 MOST_VERSIONS = 12
 """In which numbers are looked at, or of which it is observed what one sees."""

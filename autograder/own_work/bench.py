@@ -12,24 +12,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from torch import Tensor
 
+from foundation.assignment_file import Assignment
 from foundation.texts import printable
 
 from ..course.assignment_code import OwnWork
 from ..intake.modules import Intake
 from ..reports.html import CodeLine, Excerpt, code_line
+from ..running.collected_tests import CollectedTests
 from ..sandbox.submission import Sandbox
+from ..sandbox.zygote import Zygote
 from ..testing.case import number_of
 from ..testing.results import Outcome
 from .question import Option, Split
 from .student_lines import Change, Statement, changes_of, mixed, own_statements
 from .versions import EQUAL, Trial, Versions
-
-if TYPE_CHECKING:
-    from ..grading.judging import Grader
 
 MOST_TRIED = 8
 """Changes of a component."""
@@ -41,6 +41,14 @@ AROUND = 12
 """Lines that are shown before and after the one that is asked about."""
 
 
+class Bench(Protocol):
+    """What submissions are run with; the grader is one."""
+
+    assignment: Assignment
+    tests: CollectedTests
+    zygote: Zygote
+
+
 class Component(Versions):
     """A component of a submission, in the sandbox: the part that its author has written, and versions of it.
 
@@ -50,11 +58,11 @@ class Component(Versions):
         own: the statements that the author has written.
     """
 
-    def __init__(self, name: str, intake: Intake, grader: Grader, seed: int) -> None:
+    def __init__(self, name: str, intake: Intake, bench: Bench, seed: int) -> None:
         module = name.partition(".")[0]
         text = intake.sources[module][1] if module in intake.sources else ""
-        super().__init__(name, text, seed, OwnWork(grader.assignment))
-        self.intake, self._grader = intake, grader
+        super().__init__(name, text, seed, OwnWork(bench.assignment))
+        self.intake, self._bench = intake, bench
         self.draw = random.Random(number_of(seed, name))  # noqa: S311  the same for the same submission
         self.own = own_statements(intake, name)
         self._trials: dict[str | None, Trial] = {}
@@ -79,10 +87,10 @@ class Component(Versions):
         """Run the tests of its task on the code, or on a version; with `others` on other inputs."""
         if others == 0 and text in self._trials:
             return self._trials[text]
-        task = next(task for task in self._grader.assignment.tasks if self.name in task.components)
+        task = next(task for task in self._bench.assignment.tasks if self.name in task.components)
         outcomes: list[Outcome] = []
         with self.open(text) as sandbox:
-            for found in self._grader.tests.run(sandbox, self.seed + others, only=task.marker):
+            for found in self._bench.tests.run(sandbox, self.seed + others, only=task.marker):
                 outcomes = found.get(task.marker, outcomes)
         trial = Trial(tuple(outcomes))
         if others == 0:
@@ -92,12 +100,12 @@ class Component(Versions):
     @contextmanager
     def open(self, text: str | None = None) -> Iterator[Sandbox]:
         """Open the submission, or a version of it, in the sandbox."""
-        sources, assignment = self.intake.sources, self._grader.assignment
+        sources, assignment = self.intake.sources, self._bench.assignment
         if text is not None:
             sources = {**sources, self.module: (sources[self.module][0], text)}
             limits = replace(assignment.limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
             assignment = replace(assignment, limits=limits)
-        with Sandbox(sources, assignment, zygote=self._grader.zygote, locate=self.intake.locate) as sandbox:
+        with Sandbox(sources, assignment, zygote=self._bench.zygote, locate=self.intake.locate) as sandbox:
             yield sandbox
             sandbox.budget.check_sandbox()
 

@@ -18,8 +18,7 @@ from foundation.texts import first_of
 from .bench import Component
 from .hunts import MOST_MISSED, quiet_changes
 from .question import LETTERS, Option, Question, drawn, multiple_choice
-from .student_lines import Change, Statement, expressions_in, with_code
-from .traced_questions import lines_of
+from .student_lines import Change, Statement, expressions_in, lines_of, with_code
 from .versions import Trial, function_of
 
 MOST_NAMED = 4

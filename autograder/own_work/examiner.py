@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from ..course.assignment_code import OwnWork
 from ..grading.record import content_hash
 from ..grading.seeds import Seeds
 from ..intake.modules import Intake
 from . import behaviour, changes
-from .bench import Component
+from .bench import Bench, Component
 from .question import Question
 from .sheets import Sheet
-
-if TYPE_CHECKING:
-    from ..grading.judging import Grader
 
 N_QUESTIONS, N_IN_A_SITTING = 5, 6
 CONTENT_CHARACTERS = 12
@@ -39,14 +35,14 @@ HUNT = {"hunt": (changes.hunt_question, "CALLS")}
 class Examiner:
     """Asks about one submission after the other."""
 
-    def __init__(self, grader: Grader, seeds: Seeds, sitting: str = "", is_hunt: bool = False) -> None:
+    def __init__(self, bench: Bench, seeds: Seeds, sitting: str = "", is_hunt: bool = False) -> None:
         """Takes an open grader and the term's seeds.
 
         With the name of a sitting, such as its date, there are other questions. A hunt is one question about a change
         of a component.
         """
-        self._grader, self._seeds, self._sitting = grader, seeds, sitting
-        self._tables = OwnWork(grader.assignment)
+        self._bench, self._seeds, self._sitting = bench, seeds, sitting
+        self._tables = OwnWork(bench.assignment)
         self._n_questions = 1 if is_hunt else N_IN_A_SITTING if sitting else N_QUESTIONS
         self._kinds = HUNT if is_hunt else KINDS
 
@@ -58,8 +54,8 @@ class Examiner:
         """
         content, on = content_hash(intake.hashes), f" on {self._sitting}" if self._sitting else ""
         seed = self._seeds.seed_of(f"questions to {key} about {content}{on}")
-        names = [c for task in self._grader.assignment.tasks if not task.extension for c in task.components]
-        components = [Component(name, intake, self._grader, seed) for name in names]
+        names = [c for task in self._bench.assignment.tasks if not task.extension for c in task.components]
+        components = [Component(name, intake, self._bench, seed) for name in names]
         questions = self._draw([one for one in components if one.own], random.Random(seed))  # noqa: S311
         questions.sort(key=lambda one: names.index(one.component))
         reason = "" if len(questions) == self._n_questions else _reason(components)

@@ -23,9 +23,8 @@ from ..intake.sources import Sources
 from ..running.under_test import SubmissionUnderTest
 from ..testing.case import Case, number_of
 from ..testing.comparison import expect, fail
-from .student_lines import Change, changes_of, mixed, statements_in
-from .test_names import todo_in
-from .traced_questions import Scene, definition_of, lines_of
+from .student_lines import Change, changes_of, definition_of, lines_of, mixed, statements_in, todo_in
+from .traced_questions import Scene
 from .versions import Trial, Versions, differ, tensors_of
 
 SEED = 0

@@ -1,7 +1,7 @@
-"""Which lines of a component a student has written, and one-line changes of them.
+"""A student's code as text: definitions, tests and TODOs, the lines that are the student's own, and changes of them.
 
-The student's own are its simple statements that were not handed out. Changes are what the mutation operators make of
-them, as far as somebody might write it.
+The student's own are the simple statements that were not handed out. Changes of one line are what the mutation
+operators make of them, as far as somebody might write it.
 """
 
 from __future__ import annotations
@@ -9,20 +9,27 @@ from __future__ import annotations
 import ast
 import copy
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ..intake.sources import parse
+from foundation.texts import with_comment
+
+from ..intake.sources import Sources, in_module, parse
+from ..testing.comparison import fail
 from .operators import mutations, own_attribute
 
 if TYPE_CHECKING:  # students have no intake
     from ..intake.modules import Intake
 
+MOST_TESTS = 40
+"""Of one class."""
 MOST_CHARACTERS = 150
 """Of a line that is shown."""
+COMMENT = re.compile(r"\s*(#.*)?\r?")
 
 NESTED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 MOST_STATEMENTS = 100
@@ -59,6 +66,57 @@ class Statement:
         return ast.unparse(copy.deepcopy(self.node, {id(node): other}))
 
 
+def definition_of(component: str, sources: Sources) -> ast.FunctionDef | ast.ClassDef:
+    """Return the last definition of a component's name.
+
+    Raises: CheckFailed where its module is not Python; NotImplementedError where there is none.
+    """
+    module, _, name = component.partition(".")
+    tree = parse(sources[module][1])
+    if isinstance(tree, SyntaxError):
+        fail(f"your {module}.py", "Python", f"{in_module(module, tree.lineno or 1)}: {tree.msg}")
+    if (node := definitions_of(sources[module][1]).get(name)) is None:
+        raise NotImplementedError(f"{name} is not in {module}.py")
+    return node
+
+
+def definitions_of(text: str) -> dict[str, ast.FunctionDef | ast.ClassDef]:
+    """Return the functions and classes at the top of a module, the last one of each name."""
+    body = getattr(parse(text), "body", ())
+    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+def lines_of(component: str, sources: Sources) -> dict[int, str]:
+    """Return a component's lines by their numbers in its module; not docstrings, imports, comments and blank lines."""
+    definition = definition_of(component, sources)
+    hidden = {
+        number
+        for node in ast.walk(definition)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    lines = sources[component.partition(".")[0]][1].split("\n")
+    numbered = list(enumerate(lines, start=1))[definition.lineno - 1 : definition.end_lineno]
+    return {n: line.rstrip() for n, line in numbered if n not in hidden and not COMMENT.fullmatch(line)}
+
+
+def todo_in(definition: ast.AST, lines: list[str]) -> str:
+    """Return the TODO that is still in a definition; "" = none."""
+    for node in ast.walk(definition):
+        match node:
+            case ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(todo))])):
+                return with_comment(todo, lines, node.lineno) or "not implemented yet"
+    return ""
+
+
+def named_tests(text: str, name: str) -> dict[str, str]:
+    """Return the tests of a class by name, in order, each with the TODO that is still in it; none without the class."""
+    methods = getattr(definitions_of(text).get(name), "body", ())
+    tests = [it for it in methods if isinstance(it, ast.FunctionDef) and it.name.startswith("test")]
+    return {test.name: todo_in(test, text.split("\n")) for test in tests}
+
+
 def own_statements(intake: Intake, component: str) -> list[Statement]:
     """The statements of a component, and of helpers beside it, that the student has written.
 
@@ -81,13 +139,6 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
     lines = intake.sources[module][1].split("\n")
     legible = [one for one in found if is_legible(one, lines)]
     return [one for one in legible[:MOST_STATEMENTS] if ast.dump(one.node) not in given]
-
-
-def definitions_of(text: str) -> dict[str, ast.stmt]:
-    """The functions and classes at the top of a module, the last one of each name."""
-    tree = parse(text)
-    body = [] if isinstance(tree, SyntaxError) else tree.body
-    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
 
 
 def is_legible(statement: Statement, lines: list[str]) -> bool:

@@ -26,12 +26,12 @@ from foundation.command_line import UserError
 
 from ..at_home.hints import hints_for
 from ..course.assignment_code import OwnWork
-from ..intake.sources import Sources, in_module, parse, read_sources
+from ..intake.sources import Sources, read_sources
 from ..running.under_test import InProcessSubmission, SubmissionUnderTest
 from ..testing.case import Case, number_of
 from ..testing.comparison import are_near, fail
 from ..testing.results import State
-from .test_names import todo_in
+from .student_lines import definition_of, lines_of, todo_in
 
 N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4
 LONGEST_ANSWER = 200
@@ -139,36 +139,6 @@ def find(component: str, submission: SubmissionUnderTest, assignment: Assignment
     questions = [one for one in (next(shapes, None), *kinds, *by_numbers, *shapes) if one is not None]
     listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
     return OwnQuestions(tag, listing, tuple(questions[:N_QUESTIONS]))
-
-
-def definition_of(component: str, sources: Sources) -> Definition:
-    """The last definition of a component's name.
-
-    Raises: CheckFailed where its module is not Python; NotImplementedError where there is none.
-    """
-    module, _, name = component.partition(".")
-    tree = parse(sources[module][1])
-    if isinstance(tree, SyntaxError):
-        fail(f"your {module}.py", "Python", f"{in_module(module, tree.lineno or 1)}: {tree.msg}")
-    nodes = [node for node in tree.body if isinstance(node, Definition) and node.name == name]
-    if not nodes:
-        raise NotImplementedError(f"{name} is not in {module}.py")
-    return nodes[-1]
-
-
-def lines_of(component: str, sources: Sources) -> dict[int, str]:
-    """A component's lines by their numbers in its module, without docstrings, imports, comments and blank lines."""
-    definition = definition_of(component, sources)
-    hidden = {
-        number
-        for node in ast.walk(definition)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
-    lines = sources[component.partition(".")[0]][1].split("\n")
-    numbered = list(enumerate(lines, start=1))[definition.lineno - 1 : definition.end_lineno]
-    return {n: line.rstrip() for n, line in numbered if n not in hidden and not COMMENT.fullmatch(line)}
 
 
 def places_in(lines: Mapping[int, str]) -> list[Place]:

@@ -10,6 +10,7 @@ import io
 import os
 import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -81,8 +82,7 @@ def warm_up() -> None:
 
 def collapse_memory() -> None:
     """Put this process's memory into huge pages where the kernel can: a fork copies a page table, an entry per page."""
-    with open("/proc/self/maps", encoding="ascii") as file:
-        maps = [line.split() for line in file]
+    maps = [line.split() for line in Path("/proc/self/maps").read_text(encoding="ascii").splitlines()]
     for addresses, rights, _, _, inode, *name in maps:
         if rights == "rw-p" and inode == "0" and name in ([], ["[heap]"]):
             first, last = (int(address, 16) for address in addresses.split("-"))

@@ -5,6 +5,7 @@ import textwrap
 import warnings
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,9 +13,10 @@ import torch
 from assignment.stand_ins.own_tests import try_test
 from autograder.at_home.notebook import run_task
 from autograder.intake.modules import Intake
+from autograder.own_work.graded import judge_own_work
 from autograder.own_work.made_code import implementations_of
-from autograder.own_work.own_tests import Tried, judge_own_tests
-from autograder.own_work.test_names import named_tests
+from autograder.own_work.own_tests import Suite
+from autograder.own_work.student_lines import named_tests
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
@@ -119,24 +121,29 @@ def make(text: str):
     return names["implementation"]
 
 
-def tried(argument: str, text: str) -> Tried:
+def tried(argument: str, text: str) -> Suite:
     """Tests of ours, tried in this process; nothing in them needs a sandbox."""
     name, component = CLASSES[argument]
-    one, names = Tried(f"own_tests.{name}", component, KNOWN[component], named_tests(text, name)), {}
+    one, names = Suite(f"own_tests.{name}", component, KNOWN[component], named_tests(text, name)), {}
     draw = random.Random(1)
     exec(text, names)
 
-    def passes(implementation, test, seeds):
-        return [not why for why in try_test(names[name], test, partial(make, implementation.text), seeds)]
+    def run(implementation, tests, seeds):
+        verdicts = []
+        for test, own in zip(tests, seeds, strict=True):
+            verdicts.append([not why for why in try_test(names[name], test, partial(make, implementation.text), own)])
+            if not verdicts[-1][-1]:
+                break
+        return verdicts
 
     while implementation := one.next(draw):
-        one.try_on(implementation, partial(passes, implementation), draw)
+        one.try_on(implementation, partial(run, implementation), draw)
     for implementation in one.right:
-        one.explain(implementation, partial(passes, implementation), draw)
+        one.explain(implementation, partial(run, implementation), draw)
     return one
 
 
-def groups(found: Tried) -> set[str]:
+def groups(found: Suite) -> set[str]:
     return {one.item.partition(": ")[2] for one in found.outcomes if one.state is State.PASSED}
 
 
@@ -158,7 +165,7 @@ REFERENCE_SUITE = (REFERENCE / "own_tests.py").read_text(encoding="utf-8")
 def judged(zygote, text: str):
     intake = Intake("anna", {"own_tests": ("own_tests.py", text)}, frozenset({"own_tests"}))
     quick = replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, call_seconds=3))
-    return judge_own_tests(intake, TASK, quick, KNOWN, zygote, 7)
+    return judge_own_work(intake, TASK, SimpleNamespace(assignment=quick, zygote=zygote), KNOWN, 7)
 
 
 @pytest.mark.slow
