@@ -44,7 +44,8 @@ class Host(Service):
         self._left -= 1
         if request["verb"] not in VERBS or self._left < 0:
             raise ValueError("no verb of a host, or too many requests")
-        torch.set_default_dtype(DTYPES[request["default"]])
+        if torch.get_default_dtype() != DTYPES[request["default"]]:
+            torch.set_default_dtype(DTYPES[request["default"]])
         return super().answer(request, body)
 
     def _describe(self, error: BaseException) -> str:
