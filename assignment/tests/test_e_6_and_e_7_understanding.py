@@ -6,8 +6,7 @@ input that shows it. Grading judges E.7 in the sandbox, by the same checks (`aut
 
 import pytest
 
-import assignment.own_work.calls  # noqa: F401  by which versions are told apart
-import assignment.own_work.scenes  # noqa: F401  the calls that are asked about
+import assignment.own_work.calls  # noqa: F401  that are asked about, and by which versions are told apart
 from autograder.own_work.boxes import check_at_home
 from autograder.own_work.traced_questions import find, read_answers
 from autograder.running.under_test import SubmissionUnderTest

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from assignment.own_work.descriptions import TESTS
+from assignment.own_work.choices import TESTS
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake.submission import take_in
