@@ -34,7 +34,7 @@ def expect_answers(submission: SubmissionUnderTest, component: str) -> None:
         fail(what, f"a list of {n} texts", describe(said))
     expect(n > 0, what, "code that can be watched while it runs", "none", f"what does `understand({number!r})` show?")
     for index, (question, one) in enumerate(zip(asked.questions, said, strict=True), start=1):
-        what = f"answer {index} about {name}: {question.text.split(chr(10))[-1].strip()}"
+        what = f"answer {index} about {name}: {question.text[-1]}"
         expect(
             question.is_answered(one),
             what,

@@ -7,6 +7,7 @@ code or a version of it, and so do the other options: what other lines hold, wha
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any
@@ -16,57 +17,54 @@ from ..testing.case import Case
 from .bench import Component
 from .question import N_OPTIONS, Option, Question, Split, drawn, drawn_ranks, multiple_choice, with_wrong
 from .student_lines import Changing, Statement, changes_of, lines_of, mixed, slips, with_code, without
-from .traced_questions import MOST_NUMBERS, Place, Scene, Sight, places_in, watch, where
+from .traced_questions import Place, Scene, Sight, about_numbers, about_shape, numbers_in, places_in, shapes_in, watch
 
 MOST_VERSIONS = 12
 """In which numbers are looked at, or of which it is observed what one sees."""
 
 
 def shape_question(one: Component) -> Question | None:
-    """Which shape a value has at a line."""
-    scene = one.tables["SCENES"][one.name](Case(one.seed, f"a scene with {one.name}"))
+    """Ask for the shape of a value at a line."""
+    scene: Scene = one.tables["SCENES"][one.name](Case(one.seed, f"a scene with {one.name}"))
     own = _own_places(one)
-    sights = [sight for sight in _sights(one, scene, [*own]) if sight.value is not None]
     given = {tuple(tensor.shape) for tensor in scene.tensors}
-    shapes = {sight: tuple(sight.value.shape) for sight in sights if sight.value is not None}
-    fitting = [sight for sight in sights if len(shapes[sight]) > 1 and shapes[sight] not in given]
-    for sight in sorted(one.draw.sample(fitting, len(fitting)), key=lambda it: -len(shapes[it]) - it.place.is_after):
-        right = shapes[sight]
-        near = dict.fromkeys([*(shapes[other] for other in fitting), *given, *permutations(right)])
+    seen = [it for it in shapes_in(scene, _sights(one, scene, [*own]), one.draw) if it[1] not in given]
+    for sight, right in seen:
+        near = dict.fromkeys([*(shape for _, shape in seen), *given, *permutations(right)])
         wrong = [shape for shape in near if len(shape) == len(right) and shape != right]
-        if len(wrong) >= N_OPTIONS - 1:
+        if len(right) > 1 and len(wrong) >= N_OPTIONS - 1:
             names = [scene.axes.get(size, "(an axis of length 1)" if size == 1 else "") for size in right]
             in_order = ", ".join(f"{size} {name}" for size, name in zip(right, names, strict=True))
             why = (f"In order: {in_order}.",) if all(names) else ()
             options = [Option(str(shape)) for shape in one.draw.sample([right, *wrong[: N_OPTIONS - 1]], N_OPTIONS)]
-            asked = f"What is the shape of {where(sight.place, one.number(sight.place.first))}{sight.first_time}?"
+            text = (scene.call, about_shape(sight, one.number(sight.place.first)))
             shown = (one.excerpt(own[sight.place]),)
-            text = (f"The call is {scene.told}", asked)
             return multiple_choice("shape", one.name, text, Option(str(right)), options, shown, why=why)
     return None
 
 
 def value_question(one: Component) -> Question | None:
-    """Which numbers a name holds after a line."""
-    scene = one.tables["BY_HAND"][one.name](Case(one.seed, f"a call of {one.name} by hand"))
+    """Ask for the numbers that a name holds after a line; wrong are those of other lines, and after a slip above."""
+    scene: Scene = one.tables["BY_HAND"][one.name](Case(one.seed, f"a call of {one.name} by hand"))
     own = {place: statement for place, statement in _own_places(one).items() if place.is_after}
-    values = _numbers(_sights(one, scene, [*own]))
+    values = [*numbers_in(scene, _sights(one, scene, [*own]), one.draw)]
     changes = changes_of(one.text, [*own.values()])
-    for place, right in one.draw.sample([*values.items()], len(values)):
-        if right in scene.told:
-            continue
+    for place, numbers in values:
+        right = _shown(numbers)
         above = [change for change in changes if change.line < place.first]
         changed = one.draw.sample(above, min(len(above), MOST_VERSIONS))
-        others = [_numbers(_sights(one, scene, [place], change.text)).get(place, "") for change in changed]
-        wrong = [
-            it for it in (*values.values(), *others) if it not in ("", right) and it.count(",") == right.count(",")
-        ]
-        if len({*wrong}) >= N_OPTIONS - 1:
+        others = [numbers_in(scene, _sights(one, scene, [place], change.text), one.draw) for change in changed]
+        wrong = [_shown(held) for _, held in itertools.chain(values, *others) if len(held) == len(numbers)]
+        wrong = [text for text in wrong if text != right]
+        if right not in scene.told and len({*wrong}) >= N_OPTIONS - 1:
             options = with_wrong(Option(right), map(Option, wrong), one.draw, drawn_ranks(one.draw))
-            asked = f"Which numbers are in {where(place, one.number(place.first))}?"
-            text, shown = (f"The call is {scene.told}", asked), (one.excerpt(own[place]),)
+            text, shown = (scene.call, about_numbers(place, one.number(place.first))), (one.excerpt(own[place]),)
             return multiple_choice("value", one.name, text, Option(right), options, shown)
     return None
+
+
+def _shown(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:.2f}".rstrip("0").rstrip(".") for number in numbers)
 
 
 def _own_places(one: Component) -> dict[Place, Statement]:
@@ -83,16 +81,6 @@ def _sights(one: Component, scene: Scene, places: Sequence[Place], text: str | N
         return watch(sandbox, scene, scene.subject(sandbox), places)
 
     return one.look(see, text) or []
-
-
-def _numbers(sights: Sequence[Sight]) -> dict[Place, str]:
-    """The numbers in each place as they are shown, where they are at most a few, and not large."""
-    found = {}
-    for sight in sights:
-        numbers: list[float] = [] if sight.value is None else sight.value.flatten().tolist()
-        if 0 < len(numbers) <= MOST_NUMBERS and all(abs(number) <= 1e6 for number in numbers):
-            found[sight.place] = ", ".join(f"{number:.2f}".rstrip("0").rstrip(".") for number in numbers)
-    return found
 
 
 def choice_question(one: Component) -> Question | None:

@@ -1,4 +1,4 @@
-"""A question about a student's own code, and the wrong options beside the right one.
+"""A question about a student's own code, at home, on paper or in a conversation; wrong options beside the right one.
 
 Wrong options come from running, too: they are right of another change, another line, another call. Which of them are
 taken decides whether the right one is the longest, the one with most digits, the one that has least in common with
@@ -15,12 +15,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
 
-from ..reports.html import Excerpt
+from ..testing.comparison import are_near
+
+if TYPE_CHECKING:  # students have no pages
+    from ..reports.html import Excerpt
 
 LETTERS = "ABCD"
 N_OPTIONS = len(LETTERS)
 NUMBER, WORDS = re.compile(r"-?\d+\.?\d*"), re.compile(r"\w+|[^\w\s]")
+TYPED = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
+LONGEST_ANSWER = 200
 FEATURES = ("length", "digits", "stops", "line", "growth", "what stays", "words in common")
 """By which the right option must not be known."""
 MOST_IN_POOL = 12
@@ -66,6 +72,7 @@ class Question:
         right: the index of the right option; None where there are none.
         answer: the answer in words.
         why: what the examiner should know besides, a paragraph for each item.
+        numbers: the numbers of the answer, in their order, where it is typed.
     """
 
     kind: str
@@ -77,6 +84,11 @@ class Question:
     options: tuple[Option, ...] = ()
     right: int | None = None
     why: tuple[str, ...] = ()
+    numbers: tuple[float, ...] = ()
+
+    def is_answered(self, typed: str) -> bool:
+        """True if the numbers of a typed answer are the right ones, in their order."""
+        return len(typed) <= LONGEST_ANSWER and are_near([float(it) for it in TYPED.findall(typed)], self.numbers)
 
 
 def multiple_choice(

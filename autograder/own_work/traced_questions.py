@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,38 +28,14 @@ from ..course.assignment_code import OwnWork
 from ..intake.sources import Sources, read_sources
 from ..running.under_test import InProcessSubmission, SubmissionUnderTest
 from ..testing.case import Case, number_of
-from ..testing.comparison import are_near, fail
+from ..testing.comparison import fail
 from ..testing.results import State
+from .question import Question
 from .student_lines import definition_of, lines_of, todo_in
 
 N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4
-LONGEST_ANSWER = 200
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
-COMMENT = re.compile(r"\s*(#.*)?\r?")
 BLOCKS = (ast.If, ast.For, ast.While)
 NOT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp, ast.Lambda)
-Definition = ast.FunctionDef | ast.ClassDef
-
-
-@dataclass(frozen=True)
-class OwnQuestion:
-    """A question, and the numbers of the right answer."""
-
-    text: str
-    right: tuple[float, ...]
-
-    def is_answered(self, said: str) -> bool:
-        """Whether the numbers of an answer are the right ones, in their order."""
-        return len(said) <= LONGEST_ANSWER and are_near([float(one) for one in NUMBER.findall(said)], self.right)
-
-
-@dataclass(frozen=True)
-class OwnQuestions:
-    """The questions about a component."""
-
-    tag: str
-    listing: str
-    questions: tuple[OwnQuestion, ...]
 
 
 @dataclass(frozen=True)
@@ -78,9 +53,15 @@ class Scene:
         """The inputs but None."""
         return [one for one in self.inputs if isinstance(one, Tensor)]
 
-    def ask(self, asked: str, *right: float) -> OwnQuestion:
-        """A question about the call, with the numbers of the right answer."""
-        return OwnQuestion(f"The call is {self.told}\n   {asked}", right)
+    def ask(self, kind: str, asked: str, *numbers: float) -> Question:
+        """Make a question about the call, whose answer is typed."""
+        answer = ", ".join(f"{number:g}" for number in numbers)
+        return Question(kind, self.component, (self.call, asked), answer, numbers=numbers)
+
+    @property
+    def call(self) -> str:
+        """The call in a sentence."""
+        return f"The call is {self.told}"
 
     def subject(self, submission: SubmissionUnderTest, isolated: bool = True) -> Any:
         """Return the function's name, or a module in eval mode, with random parameters."""
@@ -112,14 +93,18 @@ class Sight:
     value: Tensor | None
     times: int
 
-    @property
-    def first_time(self) -> str:
-        """What a question adds where the statement is run more than once."""
-        return " for the first time" * (self.times > 1)
+
+@dataclass(frozen=True)
+class OwnQuestions:
+    """The questions about a component at home; its lines with the numbers by which they name them; a tag of both."""
+
+    tag: str
+    listing: str
+    questions: tuple[Question, ...]
 
 
 def find(component: str, submission: SubmissionUnderTest, assignment: Assignment) -> OwnQuestions:
-    """Draws the questions about a component, a function or a class with a `forward`, which has to run."""
+    """Draw the questions about a component, a function or a class with a `forward`, which has to run."""
     tables = OwnWork(assignment)
     lines = lines_of(component, submission.sources)
     tag = hashlib.sha256("\n".join(lines.values()).encode()).hexdigest()[:6]
@@ -128,15 +113,18 @@ def find(component: str, submission: SubmissionUnderTest, assignment: Assignment
     scene: Scene = tables["SCENES"][component](Case(0, f"questions about {component} {tag}"))
     subject = scene.subject(submission)
     sights = watch(submission, scene, subject, places)
-    by_numbers: Iterator[OwnQuestion] = iter(())
+    by_numbers: Iterator[Question] = iter(())
     if component in tables["BY_HAND"]:
         by_hand: Scene = tables["BY_HAND"][component](Case(0, tag))
-        seen = watch(submission, by_hand, by_hand.subject(submission), places)
-        by_numbers = _asked_for_numbers(by_hand, seen, draw)
-    shapes = _asked_for_shapes(scene, sights, draw)
+        seen = numbers_in(by_hand, watch(submission, by_hand, by_hand.subject(submission), places), draw)
+        by_numbers = (by_hand.ask("value", about_numbers(place, place.number), *held) for place, held in seen)
+    shapes = (
+        scene.ask("shape", about_shape(sight, sight.place.number), *shape)
+        for sight, shape in shapes_in(scene, sights, draw)
+    )
     changed = _asked_for_change(scene, sights, lambda other: watch(submission, other, subject, places))
     kinds = draw.sample([next(by_numbers, None), changed, _asked_for_runs(scene, sights, draw)], 3)
-    questions = [one for one in (next(shapes, None), *kinds, *by_numbers, *shapes) if one is not None]
+    questions = [it for it in (next(shapes, None), *kinds, *by_numbers, *shapes) if it is not None]
     listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
     return OwnQuestions(tag, listing, tuple(questions[:N_QUESTIONS]))
 
@@ -175,40 +163,47 @@ def watch(submission: SubmissionUnderTest, scene: Scene, subject: Any, places: S
     return [Sight(place, value, int(n)) for place, value, n in zip(places, kept, times, strict=True)]
 
 
-def where(place: Place, number: object) -> str:
-    """An expression with the number of its line, in a question."""
+def about_shape(sight: Sight, number: object) -> str:
+    """Ask for the shape of an expression in the line of this number."""
+    return f"What is the shape of {_where(sight.place, number)}{' for the first time' * (sight.times > 1)}?"
+
+
+def about_numbers(place: Place, number: object) -> str:
+    """Ask for the numbers in an expression in the line of this number."""
+    return f"Which numbers are in {_where(place, number)}? Two decimals are enough."
+
+
+def _where(place: Place, number: object) -> str:
     return f"`{place.code}` {'once' if place.is_after else 'in'} line {number}{' has run' * place.is_after}"
 
 
-def _asked_for_shapes(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[OwnQuestion]:
-    """Shapes of several axes, each once; those that are handed over already come last."""
-    given = {tuple(one.shape) for one in scene.tensors}
-    tensors = [(tuple(one.value.shape), one) for one in sights if one.value is not None]
+def shapes_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[tuple[Sight, tuple[int, ...]]]:
+    """Yield where to ask for a shape, each shape once: those that are handed over last, those of many axes first."""
+    given = {tuple(tensor.shape) for tensor in scene.tensors}
     first: dict[tuple[int, ...], Sight] = {}
-    for shape, sight in draw.sample(tensors, len(tensors)):
+    tensors = [(sight, tuple(sight.value.shape)) for sight in sights if sight.value is not None]
+    for sight, shape in draw.sample(tensors, len(tensors)):
         if shape:
             first.setdefault(shape, sight)
     for shape in sorted(first, key=lambda shape: (shape in given, -len(shape))):
-        sight = first[shape]
-        yield scene.ask(f"What is the shape of {where(sight.place, sight.place.number)}{sight.first_time}?", *shape)
+        yield first[shape], shape
 
 
-def _asked_for_numbers(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[OwnQuestion]:
-    """A few numbers of a call by hand, each once, which are not all the same as its inputs'."""
-    given = [one.flatten().tolist() for one in scene.tensors]
+def numbers_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[tuple[Place, tuple[float, ...]]]:
+    """Yield where to ask for a few numbers, each once, which are not all the same as an input's."""
+    given = [tensor.flatten().tolist() for tensor in scene.tensors]
     fitting: dict[tuple[float, ...], Place] = {}
     for sight in draw.sample(sights, len(sights)):
         value = sight.value
         held = tuple(value.double().flatten().tolist()) if value is not None and value.dtype is not torch.bool else ()
-        if 0 < len(held) <= MOST_NUMBERS and all(abs(one) < 1e4 for one in held) and [*held] not in given:
-            fitting.setdefault(tuple(round(one, 4) for one in held), sight.place)
-    for held, place in fitting.items():
-        yield scene.ask(f"Which numbers are in {where(place, place.number)}? Two decimals are enough.", *held)
+        if 0 < len(held) <= MOST_NUMBERS and all(abs(number) < 1e4 for number in held) and [*held] not in given:
+            fitting.setdefault(tuple(round(number, 4) for number in held), sight.place)
+    yield from ((place, held) for held, place in fitting.items())
 
 
 def _asked_for_change(
     scene: Scene, sights: Sequence[Sight], look: Callable[[Scene], Sequence[Sight]]
-) -> OwnQuestion | None:
+) -> Question | None:
     """Which line is the first to compute something else where the mask forbids the first key of the last sentence."""
     masks = [one for one in scene.tensors if one.dtype is torch.bool]
     if not masks:
@@ -228,16 +223,16 @@ def _asked_for_change(
     if not changed or min(changed) == min(one.place.number for one in sights):
         return None
     asked = "Of the lines that set a name or return, which is the first that computes other values?"
-    return scene.ask(f"Now mask[{', '.join(map(str, cell))}] turns from True to False. {asked}", min(changed))
+    return scene.ask("change", f"Now mask[{', '.join(map(str, cell))}] turns from True to False. {asked}", min(changed))
 
 
-def _asked_for_runs(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> OwnQuestion | None:
+def _asked_for_runs(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Question | None:
     """How often a line in a branch or a loop is run."""
     inner = sorted({(one.place.number, one.times) for one in sights if one.place.is_in_block or one.times > 1})
     if not inner:
         return None
     line, n = draw.choice(inner)
-    return scene.ask(f"How often is line {line} run? 0 = never.", n)
+    return scene.ask("runs", f"How often is line {line} run? 0 = never.", n)
 
 
 def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object, object]:
@@ -251,13 +246,13 @@ def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object
         raise NotImplementedError(todo)
     returned = [node.value for node in function.body if isinstance(node, ast.Return)]
     try:
-        said = ast.literal_eval(returned[0] or ast.Constant(None)) if returned else None
-        got = type(said).__name__
+        answers = ast.literal_eval(returned[0] or ast.Constant(None)) if returned else None
+        got = type(answers).__name__
     except (ValueError, TypeError, RecursionError, MemoryError):
-        said, got = None, "something that has to be run"
-    if not isinstance(said, dict):
+        answers, got = None, "something that has to be run"
+    if not isinstance(answers, dict):
         fail("your answers", f"`return {{…}}` in `{name}`: a dictionary of texts that you have typed", got)
-    return said
+    return answers
 
 
 def tell(number: str, sources: Sources, assignment: Assignment) -> str:
@@ -276,7 +271,8 @@ def tell(number: str, sources: Sources, assignment: Assignment) -> str:
     for component in tasks[number].components:
         asked, place = find(component, submission, assignment), about[component]
         gaps = ", ".join(['"…"'] * len(asked.questions))
-        shown += [asked.listing, *(f"{n}. {one.text}" for n, one in enumerate(asked.questions, start=1))]
+        texts = ("\n   ".join(question.text) for question in asked.questions)
+        shown += [asked.listing, *(f"{n}. {text}" for n, text in enumerate(texts, start=1))]
         shown += [f"Your answers are an entry of what `{place.components[0]}` returns (task {place.number}):"]
         shown += [f'    "{number} {asked.tag}": [{gaps}],']
     submission.close()
