@@ -6,10 +6,10 @@
     changes.py    asks which change breaks a test, or leaves all equal; and hunts on paper
     examiner.py   the kinds of questions that staff ask, which of them, and in which order
     sheets.py     pages to print; seats, the key, and marks from what was answered
-    hunts.py      one line of a component is changed; boxes.py has the hunts at home
+    hunts.py      one line of a component is changed
+    boxes.py      hunts at home; a model that was trained with a mistake
     versions.py   a component with a line changed, and its results; bench.py has it in the sandbox
     student_lines.py  a student's code as text, and one-line changes; operators.py has the mutations behind them
-    trained_models.py  a model that was trained with a mistake
     own_tests.py  the faults that students' own tests find; made_code.py has the implementations
     graded.py     judges own tests and hunts that were handed in
 
