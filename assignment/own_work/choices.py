@@ -42,14 +42,14 @@ def attend(
 
 
 def one_more_key_forbidden(submission: SubmissionUnderTest, case: Case) -> Choice:
-    """What becomes of the weights where the mask forbids one more key?"""
+    """Ask for the weights where the mask forbids one more key."""
     row = case.shuffle(case.choose(ROWS))
     before, gone = attend(submission, row), case.size(0, 3)
     after = attend(submission, row, [index != gone for index in range(4)])
     zeroed, shared = before.clone(), before + before[gone] / 3
     zeroed[gone] = shared[gone] = 0
     text = (
-        BEFORE.format(told(before)),
+        BEFORE.format(as_text(before)),
         f"Now the mask forbids the {ORDINALS[gone]} key, and nothing else changes. Which weights come out?",
     )
     why = (
@@ -60,12 +60,12 @@ def one_more_key_forbidden(submission: SubmissionUnderTest, case: Case) -> Choic
 
 
 def no_key_allowed(submission: SubmissionUnderTest, case: Case) -> Choice:
-    """What does a query get that may attend to nothing?"""
+    """Ask for the weights of a query that may attend to nothing."""
     row = case.shuffle(case.choose(ROWS))
     before, after = attend(submission, row), attend(submission, row, [False] * 4)
     wrong = (torch.full_like(before, number) for number in (0.25, 0.0, torch.nan))
     text = (
-        BEFORE.format(told(before)),
+        BEFORE.format(as_text(before)),
         "Now the mask forbids all four. Which weights does your code return? Which line of it decides that?",
     )
     why = (
@@ -76,12 +76,12 @@ def no_key_allowed(submission: SubmissionUnderTest, case: Case) -> Choice:
 
 
 def query_twice_as_long(submission: SubmissionUnderTest, case: Case) -> Choice:
-    """What becomes of the weights where the query is twice as long?"""
+    """Ask for the weights where the query is twice as long."""
     row = case.shuffle(case.choose(ROWS))
     before, after = attend(submission, row), attend(submission, row, factor=2.0)
     flat = before.sqrt() / before.sqrt().sum()
     text = (
-        BEFORE.format(told(before)),
+        BEFORE.format(as_text(before)),
         "Now the query is multiplied by 2, and nothing else changes. Which weights come out?",
     )
     why = (
@@ -95,12 +95,12 @@ def different(*rows: Tensor) -> list[str]:
     """The first row, and of the others those that clearly differ from all before."""
     kept: list[Tensor] = []
     for row in rows:
-        if not any(torch.allclose(row, one, 0, CLEARLY, equal_nan=True) for one in kept):
+        if not any(torch.allclose(row, other, 0, CLEARLY, equal_nan=True) for other in kept):
             kept.append(row)
-    return [*map(told, kept)]
+    return [*map(as_text, kept)]
 
 
-def told(weights: Tensor) -> str:
+def as_text(weights: Tensor) -> str:
     """A row of weights: 0.1, 0.25, 0.65, 0."""
     return ", ".join("NaN" if value != value else f"{value:.3f}".rstrip("0").rstrip(".") for value in weights.tolist())
 
@@ -152,7 +152,7 @@ TESTS: Mapping[str, str] = {
     # of several components
     "test_no_side_effects": "whether a call changes its arguments, or depends on an earlier call or on chance",
 }
-"""What the tests check, in words: "the test that checks very large scores"; by the name of the test.
+"""The tests in words, "the test that checks very large scores", by name.
 
 Tests are left out of which nobody can tell from such words what passes: gradients need only be those of a wrong
 formula, FeedForward may have some other nonlinearities, and where sizes are the same a wrong one goes unnoticed.

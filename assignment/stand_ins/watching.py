@@ -97,7 +97,9 @@ class Recorder:
         """Notes an argument that is not the tensor of the batch that it should be."""
         if is_equal(value, self._batch[wanted]):
             return
-        name = next((f"batch.{name}" for name, one in self._batch.items() if is_equal(value, one)), "another tensor")
+        name = next(
+            (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(value, tensor)), "another tensor"
+        )
         self._note(f"`{method}` gets {name} as {argument}; it should be batch.{wanted}")
 
     def _encode(self, src: Tensor, encoder_mask: Tensor) -> Any:
@@ -136,7 +138,9 @@ class Recorder:
             due = f"the batch has {len(wanted)}, of which {n_due} are words"
             self._note(f"the criterion gets {n_labels} labels, of which {n_words} are words; {due}")
         elif not is_equal(labels, wanted):
-            name = next((f"batch.{name}" for name, one in self._batch.items() if is_equal(labels, one.flatten())), "")
+            name = next(
+                (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(labels, tensor.flatten())), ""
+            )
             self._note(f"the criterion gets {name or 'labels in another order, or other ones'}, not batch.labels")
         elif scores.dim() == 2 and not is_equal(scores, self._scores.detach().flatten(0, 1)):
             self._note("the criterion gets other scores than `get_predictions` has returned, or in another order")
@@ -156,6 +160,6 @@ class Recorder:
         self._n_read = 0
 
 
-def is_equal(one: Any, other: Tensor) -> bool:
-    """Whether something is a tensor with the same values."""
-    return isinstance(one, Tensor) and one.shape == other.shape and bool((one == other).all())
+def is_equal(value: Any, other: Tensor) -> bool:
+    """True if something is a tensor with the same values."""
+    return isinstance(value, Tensor) and value.shape == other.shape and bool((value == other).all())

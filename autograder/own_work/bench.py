@@ -42,7 +42,7 @@ AROUND = 12
 
 
 class Bench(Protocol):
-    """What submissions are run with; the grader is one."""
+    """The means to run submissions; the grader is one."""
 
     assignment: Assignment
     tests: CollectedTests
@@ -81,7 +81,7 @@ class Component(Versions):
     @cached_property
     def tried(self) -> list[tuple[Change, Trial]]:
         """The changes with how tests ended; those without a clear result are left out."""
-        return [(one, trial) for one in self.changes if (trial := self.judge(one.text)).is_clear]
+        return [(change, trial) for change in self.changes if (trial := self.judge(change.text)).is_clear]
 
     def judge(self, text: str | None = None, others: int = 0) -> Trial:
         """Run the tests of its task on the code, or on a version; with `others` on other inputs."""
@@ -90,8 +90,8 @@ class Component(Versions):
         task = next(task for task in self._bench.assignment.tasks if self.name in task.components)
         outcomes: list[Outcome] = []
         with self.open(text) as sandbox:
-            for found in self._bench.tests.run(sandbox, self.seed + others, only=task.marker):
-                outcomes = found.get(task.marker, outcomes)
+            for ended in self._bench.tests.run(sandbox, self.seed + others, only=task.marker):
+                outcomes = ended.get(task.marker, outcomes)
         trial = Trial(tuple(outcomes))
         if others == 0:
             self._trials[text] = trial
@@ -110,29 +110,31 @@ class Component(Versions):
             sandbox.budget.check_sandbox()
 
     def seen(self, text: str) -> Split:
-        """What is seen of a version, and what certainly is not; nothing where it raises, or where that is not clear."""
-        found = self.symptoms(text)
-        if any(len(is_seen) > 1 for is_seen in found.values()):
+        """Return the symptoms of a version, and others that it lacks; none where that is not clear, or it raises."""
+        symptoms = self.symptoms(text)
+        if any(len(is_seen) > 1 for is_seen in symptoms.values()):
             return (), ()
-        shown, absent = ([Option(told) for told in found if found[told] == {wanted}] for wanted in (True, False))
+        shown, absent = (
+            [Option(symptom) for symptom in symptoms if symptoms[symptom] == {wanted}] for wanted in (True, False)
+        )
         return shown, absent
 
     def symptoms(self, text: str) -> dict[str, set[bool]]:
-        """Tell which symptoms are seen of a version, with two sets of inputs; nothing of those that nobody can tell."""
+        """Return whether symptoms are seen of a version, with two sets of inputs; not those that nobody can tell."""
         usual, version = self.results("SYMPTOMS"), self.results("SYMPTOMS", text)
-        found: dict[str, set[bool | None]] = {}
-        for told in usual[0]:
-            values = [(before.get(told), after.get(told)) for before, after in zip(usual, version, strict=True)]
+        symptoms: dict[str, set[bool | None]] = {}
+        for symptom in usual[0]:
+            values = [(before.get(symptom), after.get(symptom)) for before, after in zip(usual, version, strict=True)]
             pairs = [(before[0].double(), after[0].double()) for before, after in values if before and after]
             is_known = [a.shape == b.shape and not bool((a - b).isnan().any()) for a, b in pairs]
             if len(pairs) < len(values) or not all(is_known):
                 continue
-            if isinstance(told, tuple):
-                found[told[0]] = {_grows(after, before) for before, after in pairs}
-                found[told[1]] = {_grows(before, after) for before, after in pairs}
+            if isinstance(symptom, tuple):
+                symptoms[symptom[0]] = {_grows(after, before) for before, after in pairs}
+                symptoms[symptom[1]] = {_grows(before, after) for before, after in pairs}
             elif not any(before for before, _ in pairs):
-                found[told] = {bool(after) for _, after in pairs}
-        return {told: {*map(bool, seen)} for told, seen in found.items() if None not in seen}
+                symptoms[symptom] = {bool(after) for _, after in pairs}
+        return {symptom: {*map(bool, seen)} for symptom, seen in symptoms.items() if None not in seen}
 
     def place(self, line: int) -> tuple[str, str]:
         """The file, or the notebook's cell, of a line, and the line's number there."""
@@ -140,20 +142,20 @@ class Component(Versions):
         return printable(file), printable(number)
 
     def number(self, line: int) -> str:
-        """Of a line, where the student finds it."""
+        """Return the number of a line where the student finds it."""
         return self.place(line)[1]
 
     def option(self, line: int, text: str) -> Option:
         """A line as it is, and as it is in a version, as one of several answers."""
-        before, after = (code_line(one.split("\n")[line - 1].strip()) for one in (self.text, text))
+        before, after = (code_line(version.split("\n")[line - 1].strip()) for version in (self.text, text))
         file, number = self.place(line)
         return Option(place=f"{file}, line {number}", before=before, after=after)
 
     def excerpt(self, statement: Statement, meant: Sequence[int] = ()) -> Excerpt:
         """A statement, or the lines that are meant, marked in the function around them, without its docstring."""
         function, meant = statement.function, meant or statement.lines
-        texts = [one for one in function.body if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)]
-        hidden = {number for one in texts for number in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
+        texts = [node for node in function.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+        hidden = {number for node in texts for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
         head, near = range(function.lineno, function.body[0].lineno), range(meant[0] - AROUND, meant[-1] + AROUND + 1)
         lines = self.text.split("\n")
         numbers = range(function.lineno, (function.end_lineno or function.lineno) + 1)

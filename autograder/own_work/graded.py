@@ -19,7 +19,7 @@ from .own_tests import Suite, try_all
 from .student_lines import MOST_TESTS, named_tests
 
 Known = Mapping[str, Sequence[Implementation]]
-"""What own tests are tried on, by component."""
+"""Implementations that own tests are tried on, by component."""
 
 
 def judge_own_work(intake: Intake, task: Task, bench: Bench, known: Known, seed: int) -> TaskResult:

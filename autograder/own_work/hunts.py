@@ -174,9 +174,9 @@ class Hunt:
     def _read_input(self, given: object) -> list[Tensor | None]:
         __tracebackhide__ = True
         axes = [f"{value.ndim} axes" if isinstance(value, Tensor) else "None" for value in self.scene.inputs]
-        what, right = self._about("the input"), f"a list of {len(axes)} arguments: {', '.join(axes)}"
+        about, right = self._about("the input"), f"a list of {len(axes)} arguments: {', '.join(axes)}"
         if not isinstance(given, (list, tuple)) or len(given) != len(axes):
-            fail(what, right, shown(given))
+            fail(about, right, shown(given))
         inputs: list[Tensor | None] = []
         for value, example in zip(given, self.scene.inputs, strict=True):
             if value is None or example is None:
@@ -185,9 +185,9 @@ class Hunt:
             try:
                 tensor = torch.as_tensor(value).detach()
             except Exception:  # whatever a value that is no number raises
-                fail(what, "tensors, or numbers in lists that are equally long", shown(value))
+                fail(about, "tensors, or numbers in lists that are equally long", shown(value))
             is_small = 0 < tensor.numel() <= MOST_NUMBERS and tensor.ndim == example.ndim
-            expect(is_small, what, f"{right}, at most {MOST_NUMBERS:,} numbers each", f"shape {tuple(tensor.shape)}")
+            expect(is_small, about, f"{right}, at most {MOST_NUMBERS:,} numbers each", f"shape {tuple(tensor.shape)}")
             inputs.append(tensor.to(example.dtype))
         return inputs
 
@@ -201,7 +201,7 @@ def draw_hunt(number: str, versions: Versions, student: str, assignment: Assignm
     definition, lines = definition_of(versions.name, sources), lines_of(versions.name, sources)
     word = f"{assignment.term} {''.join(student.lower().split())} {' '.join(lines.values())}"
     draw = random.Random(number_of(versions.name, word))  # noqa: S311  the same at home and where it is graded
-    suspects = [one for one in changes_of(versions.text, list(statements_in(definition))) if one.line in lines]
+    suspects = [it for it in changes_of(versions.text, list(statements_in(definition))) if it.line in lines]
     scene: Scene = versions.tables["SCENES"][versions.name](Case(SEED, f"hunts in {versions.name}"))
     changes = quiet_changes(versions, mixed(suspects, draw)[:MOST_TRIED])
     hunts = (Hunt(number, student.strip(), versions, change, suspects, lines, scene) for change, _, _ in changes)

@@ -132,17 +132,22 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
     if name not in ours:
         return []
     handed_out = definitions_of(intake.release.get(module, ("", ""))[1])
-    given = {ast.dump(node) for one in handed_out.values() for node in ast.walk(one) if isinstance(node, SIMPLE)}
+    given = {
+        ast.dump(node)
+        for definition in handed_out.values()
+        for node in ast.walk(definition)
+        if isinstance(node, SIMPLE)
+    }
     mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
-    helpers = [one for other, one in ours.items() if other in mentioned - handed_out.keys() - {name}]
-    found = [one for node in (ours[name], *helpers) for one in statements_in(node)]
+    helpers = [node for other, node in ours.items() if other in mentioned - handed_out.keys() - {name}]
+    statements = [it for node in (ours[name], *helpers) for it in statements_in(node)]
     lines = intake.sources[module][1].split("\n")
-    legible = [one for one in found if is_legible(one, lines)]
-    return [one for one in legible[:MOST_STATEMENTS] if ast.dump(one.node) not in given]
+    legible = [statement for statement in statements if is_legible(statement, lines)]
+    return [it for it in legible[:MOST_STATEMENTS] if ast.dump(it.node) not in given]
 
 
 def is_legible(statement: Statement, lines: list[str]) -> bool:
-    """Whether all lines of a statement can be shown, and it is no docstring or `...`."""
+    """True if all lines of a statement can be shown, and it is no docstring or `...`."""
     is_text = isinstance(statement.node, ast.Expr) and isinstance(statement.node.value, ast.Constant)
     return not is_text and all(len(lines[number - 1]) <= MOST_CHARACTERS for number in statement.lines)
 
@@ -247,7 +252,7 @@ def changes_of(text: str, own: Sequence[Statement], changing: Changing = slips) 
 
     A statement on several lines has only slips, each in a part that stands on one of them.
     """
-    found: dict[tuple[int, str], Change] = {}
+    changes: dict[tuple[int, str], Change] = {}
     lines = text.split("\n")
     for statement in own:
         versions: Iterator[tuple[str, int, str | None]]
@@ -258,10 +263,10 @@ def changes_of(text: str, own: Sequence[Statement], changing: Changing = slips) 
             inner = slips_inside(statement) if changing is slips else iter(())
             versions = ((kind, part.lineno, with_code(text, part, in_place(other))) for kind, part, other in inner)
         for kind, line, changed in versions:
-            before, after = (one.split("\n")[line - 1].strip() for one in (text, changed or text))
+            before, after = (version.split("\n")[line - 1].strip() for version in (text, changed or text))
             if changed and after != before and changed.count("\n") == len(lines) - 1:
-                found.setdefault((line, after), Change(line, before, after, changed, kind))
-    return list(found.values())
+                changes.setdefault((line, after), Change(line, before, after, changed, kind))
+    return list(changes.values())
 
 
 def in_place(node: ast.expr) -> str:
@@ -271,7 +276,7 @@ def in_place(node: ast.expr) -> str:
 
 
 def is_plausible(node: ast.expr, other: ast.expr) -> bool:
-    """Whether the other expression might have been meant; a part of the first one is a step that was left out."""
+    """True if the other expression might have been meant; a part of the first one is a step that was left out."""
     if isinstance(node, ast.Call) and makes(node):
         return False
     is_part = any(other is part for part in ast.walk(node))
@@ -290,7 +295,7 @@ def arguments_of(function: ast.FunctionDef) -> dict[str, str]:
     """The arguments but `self`, with their annotations: only those of one kind are taken for one another."""
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return {one.arg: ast.unparse(one.annotation or ast.Constant("")) for one in every if one.arg != "self"}
+    return {it.arg: ast.unparse(it.annotation or ast.Constant("")) for it in every if it.arg != "self"}
 
 
 def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
@@ -304,13 +309,13 @@ def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def makes(node: ast.Call) -> bool:
-    """Whether a call makes a layer or a parameter: by its capital letter."""
+    """True if a call makes a layer or a parameter: by its capital letter."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     return name[:1].isupper()
 
 
 def is_tensor(node: ast.expr) -> bool:
-    """Whether an expression is what a step of a computation begins with, as far as one can tell."""
+    """True if a step of a computation may begin with an expression."""
     return (
         not isinstance(node, (ast.Constant, ast.Starred, ast.Attribute, ast.UnaryOp))
         and getattr(node, "id", "") not in LIBRARIES

@@ -51,7 +51,7 @@ class Scene:
     @property
     def tensors(self) -> list[Tensor]:
         """The inputs but None."""
-        return [one for one in self.inputs if isinstance(one, Tensor)]
+        return [value for value in self.inputs if isinstance(value, Tensor)]
 
     def ask(self, kind: str, asked: str, *numbers: float) -> Question:
         """Make a question about the call, whose answer is typed."""
@@ -87,7 +87,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Sight:
-    """What a place holds in a call for the first time, if that is a tensor, and how often its statement is run."""
+    """The tensor that a place holds in a call for the first time, if any, and how often its statement is run."""
 
     place: Place
     value: Tensor | None
@@ -130,22 +130,22 @@ def find(component: str, submission: SubmissionUnderTest, assignment: Assignment
 
 
 def places_in(lines: Mapping[int, str]) -> list[Place]:
-    """Where a component with these lines can be looked at: the names that it sets, and parts of what it returns."""
+    """Return where a component with these lines can be looked at: names that it sets, parts of what it returns."""
     text, numbers = "\n".join(lines.values()), list(lines)
     tree = ast.parse(text)
-    inside = {id(one) for block in ast.walk(tree) if isinstance(block, BLOCKS) for one in ast.walk(block)}
+    inside = {id(part) for block in ast.walk(tree) if isinstance(block, BLOCKS) for part in ast.walk(block)}
     places: list[Place] = []
     for node in ast.walk(tree):
         codes: list[str] = []
         match node:
             case ast.Assign(targets=[ast.Name(id=name)]):
                 codes = [name]
-            case ast.Assign(targets=[ast.Tuple(elts=names)]) if all(isinstance(one, ast.Name) for one in names):
-                codes = [ast.unparse(one) for one in names]
+            case ast.Assign(targets=[ast.Tuple(elts=names)]) if all(isinstance(part, ast.Name) for part in names):
+                codes = [ast.unparse(part) for part in names]
             case ast.Return(value=ast.expr() as value):
-                hidden = {id(part) for one in ast.walk(value) if isinstance(one, NOT_ONCE) for part in ast.walk(one)}
-                parts = [one for one in ast.walk(value) if isinstance(one, (ast.Call, ast.BinOp))]
-                shown = [ast.get_source_segment(text, one) or "" for one in parts if id(one) not in hidden]
+                hidden = {id(part) for part in ast.walk(value) if isinstance(part, NOT_ONCE) for part in ast.walk(part)}
+                parts = [part for part in ast.walk(value) if isinstance(part, (ast.Call, ast.BinOp))]
+                shown = [ast.get_source_segment(text, part) or "" for part in parts if id(part) not in hidden]
                 codes = [code for code in shown if code and "\n" not in code and "_(" not in code]
         for code in codes:
             if len(code) <= MOST_CHARACTERS and isinstance(node, ast.stmt):
@@ -157,9 +157,9 @@ def places_in(lines: Mapping[int, str]) -> list[Place]:
 
 def watch(submission: SubmissionUnderTest, scene: Scene, subject: Any, places: Sequence[Place]) -> list[Sight]:
     """Makes a scene's call of its subject, and looks on: see `stand_ins/watching.py` of the assignment."""
-    wanted = [[one.first, one.last, one.code, one.is_after] for one in places]
+    wanted = [[place.first, place.last, place.code, place.is_after] for place in places]
     values, times = submission.apply("watch", subject, list(scene.inputs), wanted)
-    kept = (one if isinstance(one, Tensor) else None for one in values)
+    kept = (value if isinstance(value, Tensor) else None for value in values)
     return [Sight(place, value, int(n)) for place, value, n in zip(places, kept, times, strict=True)]
 
 
@@ -204,31 +204,33 @@ def numbers_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> It
 def _asked_for_change(
     scene: Scene, sights: Sequence[Sight], look: Callable[[Scene], Sequence[Sight]]
 ) -> Question | None:
-    """Which line is the first to compute something else where the mask forbids the first key of the last sentence."""
-    masks = [one for one in scene.tensors if one.dtype is torch.bool]
+    """Ask for the first line that computes something else where the mask forbids the last sentence its first key."""
+    masks = [tensor for tensor in scene.tensors if tensor.dtype is torch.bool]
     if not masks:
         return None
     turned = masks[0].clone()
     cell = (len(turned) - 1, *[0] * (turned.ndim - 1))
     turned[cell] ^= True
-    others = look(replace(scene, inputs=tuple(turned if one is masks[0] else one for one in scene.inputs)))
+    others = look(replace(scene, inputs=tuple(turned if it is masks[0] else it for it in scene.inputs)))
     changed = [
-        one.place.number
-        for one, other in zip(sights, others, strict=True)
-        if one.value is not None
+        sight.place.number
+        for sight, other in zip(sights, others, strict=True)
+        if sight.value is not None
         and other.value is not None
-        and one.value.shape == other.value.shape
-        and not torch.equal(one.value, other.value)
+        and sight.value.shape == other.value.shape
+        and not torch.equal(sight.value, other.value)
     ]
-    if not changed or min(changed) == min(one.place.number for one in sights):
+    if not changed or min(changed) == min(sight.place.number for sight in sights):
         return None
     asked = "Of the lines that set a name or return, which is the first that computes other values?"
     return scene.ask("change", f"Now mask[{', '.join(map(str, cell))}] turns from True to False. {asked}", min(changed))
 
 
 def _asked_for_runs(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Question | None:
-    """How often a line in a branch or a loop is run."""
-    inner = sorted({(one.place.number, one.times) for one in sights if one.place.is_in_block or one.times > 1})
+    """Ask how often a line in a branch or a loop is run."""
+    inner = sorted(
+        {(sight.place.number, sight.times) for sight in sights if sight.place.is_in_block or sight.times > 1}
+    )
     if not inner:
         return None
     line, n = draw.choice(inner)
@@ -256,7 +258,7 @@ def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object
 
 
 def tell(number: str, sources: Sources, assignment: Assignment) -> str:
-    """What a student reads of the questions about a task. Raises: UserError where there are none, or not yet."""
+    """Return the questions about a task as text. Raises: UserError where there are none, or not yet."""
     about = {c: task for task in assignment.tasks if task.understanding == "questions" for c in task.asks_about}
     tasks = {t.number: t for t in assignment.tasks if not t.extension and set(t.components) & about.keys()}
     if number not in tasks:
