@@ -86,11 +86,6 @@ SUITES: dict[str, tuple[str, set[str], str]] = {
         {"what is learned"},
         "",
     ),
-    "evaluation": (
-        "n = LayerNorm(5).eval(); x = torch.randn(2, 5); near(n(x), normed(x), 1e-4)",
-        VALUES | {"side effects"},
-        "",
-    ),
 }
 """Weak and wrong tests, with the names of `PRELUDE`: the body, the groups that it finds, what its author is told."""
 
