@@ -2,7 +2,7 @@
 
 The change is drawn by the term, the student's name and the code, among small changes that raise no exception, keep all
 shapes and fail some tests of the task: about as many for everybody. Nothing is handed out but what the student has
-written. Home (`boxes.py`) and grading (`graded_hunts.py`) draw alike; hunts on paper (`changes.py`) have the same rule.
+written. Home (`boxes.py`) and grading (`graded.py`) draw alike; hunts on paper (`changes.py`) have the same rule.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch import Tensor
 
 from foundation.assignment_file import Assignment
 
-from ..intake.sources import Sources
+from ..intake.sources import Sources, parse
 from ..running.under_test import SubmissionUnderTest
 from ..testing.case import Case, number_of
 from ..testing.comparison import expect, fail
@@ -159,17 +159,15 @@ class Hunt:
         old = lines[line - 1]
         lines[line - 1] = old[: len(old) - len(old.lstrip())] + code.strip()
         text = "\n".join(lines)
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        if isinstance(parse(text), SyntaxError):
             fail(self._about("its code now"), f"Python in the place of line {number}", shown(code))
         results = (self.versions.results("CALLS", version) for version in (text, self.change.text))
         is_same = all(
             bool(a) and a.keys() == b.keys() and all(differ(a[call], b[call]) is not True for call in a)
             for a, b in zip(*results, strict=True)
         )
-        what = self._about(f"your code with this line {number}")
-        expect(is_same, what, "the same results as the box, in every call", "others")
+        changed = self._about(f"your code with this line {number}")
+        expect(is_same, changed, "the same results as the box, in every call", "others")
 
     def _read_input(self, given: object) -> list[Tensor | None]:
         __tracebackhide__ = True

@@ -178,17 +178,13 @@ def attributes_alike(definition: ast.ClassDef) -> dict[str, Collection[str]]:
 
 
 def with_code(text: str, node: ast.stmt | ast.expr, code: str) -> str | None:
-    """A module's text with other code in the place of a statement or an expression; None where that is not Python."""
+    """Return a module's text with other code in the place of a statement or expression; None where it is not Python."""
     lines = text.split("\n")
     first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
     before = lines[first].encode()[: node.col_offset].decode()
     after = lines[last].encode()[node.end_col_offset :].decode()
     changed = "\n".join([*lines[:first], before + code + after, *lines[last + 1 :]])
-    try:
-        ast.parse(changed)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return changed
+    return None if isinstance(parse(changed), SyntaxError) else changed
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Questions to students about their own code, to be answered at home: what happens in it while it runs?
+"""Questions about a call of a student's own code that is watched: what happens in it while it runs?
 
 The code is run in small calls and watched, as by a debugger. What is asked, and what is right, follows from the text of
 the component alone: whoever has the same code gets the same questions, at home and where it is graded.
