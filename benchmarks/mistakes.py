@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from autograder.course.catalogue import Edit, Fault, apply, faults_of
 from autograder.intake.sources import read_modules
-from autograder.own_work.trained_models import FIGURES, MISTAKES, read_mistakes
+from autograder.own_work.boxes import FIGURES, MISTAKES, read_mistakes
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE

@@ -156,8 +156,7 @@ def show_hunts(
 
     `sources` are the student's modules. Returns the pictures. Raises: UserError where something is missing for a hunt.
     """
-    from autograder.own_work.boxes import describe_hunts  # the tests take a moment to load
-    from autograder.own_work.trained_models import draw_model
+    from autograder.own_work.boxes import describe_hunts, draw_model  # the tests take a moment to load
 
     from .pictures import plot_mistake, save_figure
 

@@ -52,7 +52,7 @@ class TestAttention:
         ### BEGIN SOLUTION
         query, key, value = (torch.randn(2, 2, length, 8, dtype=torch.float64) for length in (3, 4, 4))
         _, shares = attention(query, key, value)
-        for shape in ((2, 2, 3, 4), (2, 1, 1, 4), (1, 2, 3, 4), (3, 4)):
+        for shape in ((2, 1, 1, 4), (1, 2, 3, 4), (3, 4)):
             mask = torch.rand(shape) < 0.5
             mask[..., 0] = True
             mask[(0,) * (len(shape) - 1)] = torch.tensor([True, False, True, True])
@@ -96,22 +96,24 @@ class TestAttention:
         """All three inputs get the gradient of what was computed."""
         # TODO E.4: `torch.autograd.gradcheck` compares with differences.
         ### BEGIN SOLUTION
-        x = torch.randn(1, 2, 3, 3, dtype=torch.float64, requires_grad=True)
+        gradients, x = [], torch.randn(1, 2, 3, 3, dtype=torch.float64, requires_grad=True)
         mask = torch.tensor([[True, True, False], [False, True, True], [True, True, True]])
-        assert torch.autograd.gradcheck(lambda x: attention(x, 2 * x, x.tanh(), mask), x, fast_mode=True)
+        for attend in (lambda *inputs: attention(*inputs)[0], torch.nn.functional.scaled_dot_product_attention):
+            context = attend(x, 2 * x, x.tanh(), mask)
+            gradients.append(torch.autograd.grad(context.pow(3).sum(), x)[0])
+        torch.testing.assert_close(*gradients, atol=1e-6, rtol=0)
         ### END SOLUTION
 
     def test_precision(self, attention: Callable[..., Any]) -> None:
         """Results have the precision of the inputs."""
         # TODO E.4: look at the dtype, and at whether something was rounded on the way.
         ### BEGIN SOLUTION
-        for dtype in (torch.float32, torch.float64):
-            inputs = [torch.randn(2, 2, 3, 4, dtype=dtype) for _ in range(3)]
-            context, weights = attention(*inputs)
-            assert context.dtype == weights.dtype == dtype
-        precise, _ = attention(*(tensor.double() for tensor in inputs))
-        coarse, _ = attention(*(tensor.float() for tensor in inputs))
-        torch.testing.assert_close(coarse.double(), precise, atol=1e-5, rtol=1e-5)
+        inputs = [torch.randn(2, 2, 3, 4, dtype=torch.float64) for _ in range(3)]
+        precise = attention(*inputs)
+        coarse = attention(*(tensor.float() for tensor in inputs))
+        assert {tensor.dtype for tensor in precise} == {torch.float64}
+        assert {tensor.dtype for tensor in coarse} == {torch.float32}
+        torch.testing.assert_close(coarse[0].double(), precise[0], atol=1e-5, rtol=1e-5)
         ### END SOLUTION
 
     def test_leaves_no_trace(self, attention: Callable[..., Any]) -> None:
@@ -137,7 +139,7 @@ class TestLayerNorm:
         # TODO E.4: which variance is it? What do other positions have to do with it?
         ### BEGIN SOLUTION
         norm = LayerNorm(7).double()
-        for shape in ((7,), (3, 7), (2, 3, 7), (2, 3, 2, 7)):
+        for shape in ((7,), (3, 7), (2, 3, 7)):
             x = 2 * torch.randn(shape, dtype=torch.float64) + 3
             x[..., 0] += 40
             found = norm(x)
@@ -161,9 +163,9 @@ class TestLayerNorm:
         """Each feature has a gain and a shift of its own, both learned, and nothing else is learned."""
         # TODO E.4: how does the result depend on each parameter, whatever it is called and wherever it is?
         ### BEGIN SOLUTION
-        norm, x = LayerNorm(5).double(), torch.randn(5, dtype=torch.float64)
+        norm, x = LayerNorm(3).double(), torch.randn(3, dtype=torch.float64)
         parameters = list(norm.parameters())
-        assert sum(parameter.numel() for parameter in parameters) == 10
+        assert sum(parameter.numel() for parameter in parameters) == 6
         normed = norm(x).detach()
         with torch.no_grad():
             for parameter in parameters:
@@ -181,8 +183,10 @@ class TestLayerNorm:
         """The gradient passes through mean and variance, too."""
         # TODO E.4: `torch.autograd.gradcheck` compares with differences.
         ### BEGIN SOLUTION
-        x = torch.randn(2, 4, dtype=torch.float64, requires_grad=True)
-        assert torch.autograd.gradcheck(LayerNorm(4).double(), x, fast_mode=True)
+        gradients, x = [], torch.randn(2, 4, dtype=torch.float64, requires_grad=True)
+        for result in (LayerNorm(4).double()(x), torch.nn.functional.layer_norm(x, (4,), eps=1e-6)):
+            gradients.append(torch.autograd.grad(result.pow(3).sum(), x)[0])
+        torch.testing.assert_close(*gradients, atol=1e-6, rtol=0)
         ### END SOLUTION
 
     def test_precision(self, LayerNorm: Callable[..., Any]) -> None:

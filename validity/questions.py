@@ -46,11 +46,11 @@ class Asked:
 
     @property
     def problem(self) -> str:
-        """What is wrong with it; "" = nothing."""
-        one = self.question
-        if one.right is None or len({(option.place, option.shown) for option in one.options}) != N_OPTIONS:
+        """Fault of the question; "" = none."""
+        question = self.question
+        if question.right is None or len({(option.place, option.shown) for option in question.options}) != N_OPTIONS:
             return f"expected {N_OPTIONS} different options"
-        wanted = tuple(index == one.right for index in range(N_OPTIONS))
+        wanted = tuple(index == question.right for index in range(N_OPTIONS))
         return "" if self.is_right in (None, wanted) else f"right are {self.is_right}, and by the key {wanted}"
 
 
@@ -58,16 +58,16 @@ def submissions(every: int, start: int, assignment: Assignment) -> Iterator[tupl
     """Names, sources, and the modules that are handed in: those of a variant, or the module of a fault."""
     reference = read_sources(assignment.reference, assignment.reference)
     variants = read_variants(assignment.folder / "proof" / "variants", reference, assignment.contract)
-    own = [one for one in variants if not one.is_same_code]
-    for one in own[start % every :: every]:
-        yield one.name, one.sources, tuple({component.partition(".")[0] for component in one.components})
+    own = [variant for variant in variants if not variant.is_same_code]
+    for variant in own[start % every :: every]:
+        yield variant.name, variant.sources, tuple({component.partition(".")[0] for component in variant.components})
     for fault in read_catalogue(assignment=assignment)[start % every :: every]:
         yield fault.id, apply(fault, reference), (fault.component.partition(".")[0],)
 
 
 def ask_all(every: int, start: int, assignment: Assignment) -> list[Asked]:
     """The questions about these submissions, judged."""
-    found: list[Asked] = []
+    asked: list[Asked] = []
     chosen = list(submissions(every, start, assignment))
     with TemporaryDirectory() as folder, open_grader(assignment, Path(folder) / "none") as grader:
         examiner = Examiner(grader, Seeds(SECRET), SITTING)
@@ -78,44 +78,49 @@ def ask_all(every: int, start: int, assignment: Assignment) -> list[Asked]:
                 (place / f"{module}.py").write_text(sources[module][1], encoding="utf-8")
             intake = take_in(place, SKELETON, assignment)
             for question in examiner.sheet(name, name, intake).questions:
-                one = Component(question.component, intake, grader, SEED)
-                found.append(Asked(name, question, right_options(question, one)))
-    return found
+                component = Component(question.component, intake, grader, SEED)
+                asked.append(Asked(name, question, right_options(question, component)))
+    return asked
 
 
-def right_options(question: Question, one: Component) -> tuple[bool, ...] | None:
-    """Which options are right when they are run; None where they are values, of which the code had one."""
+def right_options(question: Question, component: Component) -> tuple[bool, ...] | None:
+    """Return which options are right when they are run; None where they are values, of which the code had component."""
     asked, options = question.text[0], question.options
     match question.kind:
         case "equal":
-            found = [not one.differing(with_line(one, option)) for option in options]
+            is_right = [not component.differing(with_line(component, option)) for option in options]
         case "order":
-            found = [bool(one.differing(swapped(one, option))) == ("changes a result" in asked) for option in options]
+            is_right = [
+                bool(component.differing(swapped(component, option))) == ("changes a result" in asked)
+                for option in options
+            ]
         case "input":
-            differing = one.differing(with_line(one, question.change)) or set()
-            found = [(option.text in differing) == ("no longer" in asked) for option in options]
+            differing = component.differing(with_line(component, question.change)) or set()
+            is_right = [(option.text in differing) == ("no longer" in asked) for option in options]
         case "branch":
-            [meant] = [own for own in one.own if asked.endswith(f" line {own.node.lineno}?")]
-            differing = one.differing(with_code(one.text, meant.node, "raise RuntimeError") or "") or set()
-            found = [(option.text in differing) != ("does not run" in asked) for option in options]
+            [meant] = [own for own in component.own if asked.endswith(f" line {own.node.lineno}?")]
+            differing = component.differing(with_code(component.text, meant.node, "raise RuntimeError") or "") or set()
+            is_right = [(option.text in differing) != ("does not run" in asked) for option in options]
         case "breaking":
             named = re.search(r"breaks (?:the test that checks (.+?)|`(\w+)`)\. Which", asked)
-            told, name = named.groups() if named else ("", "")
-            tests = {test for test, words in one.tables["TESTS"].items() if words == told} | {name}
-            found = [not tests.isdisjoint(one.judge(with_line(one, option)).missed) for option in options]
+            description, name = named.groups() if named else ("", "")
+            tests = {test for test, words in component.tables["TESTS"].items() if words == description} | {name}
+            is_right = [
+                not tests.isdisjoint(component.judge(with_line(component, option)).missed) for option in options
+            ]
         case "symptom" | "purpose":
-            symptoms = one.symptoms(with_line(one, question.change))
-            found = [symptoms.get(option.text) == {True} for option in options]
+            symptoms = component.symptoms(with_line(component, question.change))
+            is_right = [symptoms.get(option.text) == {True} for option in options]
         case _:
             return None
-    return tuple(found)
+    return tuple(is_right)
 
 
-def with_line(one: Component, option: Option | None) -> str:
+def with_line(component: Component, option: Option | None) -> str:
     """The module with the line of an option. Raises: ValueError where the line is not what the option says."""
     if option is None:
         raise ValueError("no line is changed")
-    lines, number = one.text.split("\n"), int(option.place.rpartition(" ")[2])
+    lines, number = component.text.split("\n"), int(option.place.rpartition(" ")[2])
     whole = lines[number - 1]
     if whole.strip() != option.before:
         raise ValueError(f"{option} is not line {number}: {whole}")
@@ -123,9 +128,9 @@ def with_line(one: Component, option: Option | None) -> str:
     return "\n".join(lines)
 
 
-def swapped(one: Component, option: Option) -> str:
+def swapped(component: Component, option: Option) -> str:
     """The module with two lines in each other's place."""
-    lines = one.text.split("\n")
+    lines = component.text.split("\n")
     a, b = (int(number) - 1 for number in re.findall(r"\d+", option.text))
     lines[a], lines[b] = lines[b], lines[a]
     return "\n".join(lines)
@@ -156,36 +161,34 @@ def by_features(questions: Sequence[Question]) -> dict[str, float]:
 
 
 def hit(values: Sequence[float], question: Question) -> float:
-    """How probable the right answer is for whoever chooses an option with the greatest value."""
+    """Return the probability of the right answer for whoever chooses an option with the greatest value."""
     best = [index for index, value in enumerate(values) if value == max(values)]
     return (question.right in best) / len(best)
 
 
 def share_of(hits: Iterable[float]) -> float:
     """The mean; 0 of none."""
-    found = list(hits)
-    return sum(found) / len(found) if found else 0.0
+    shares = list(hits)
+    return sum(shares) / len(shares) if shares else 0.0
 
 
 def report(asked: Sequence[Asked]) -> tuple[str, bool]:
     """The result in Markdown, and whether it is as it should be."""
-    questions = [one.question for one in asked]
-    kinds = sorted({one.kind for one in questions})
+    questions = [it.question for it in asked]
+    kinds = sorted({it.kind for it in questions})
     rows = []
     for kind in [*kinds, "all"]:
-        some = [one for one in questions if kind in (one.kind, "all")]
+        some = [it for it in questions if kind in (it.kind, "all")]
         name, share = max(by_features(some).items(), key=lambda pair: pair[1])
-        bad = sum(bool(one.problem) for one in asked if kind in (one.question.kind, "all"))
+        bad = sum(bool(it.problem) for it in asked if kind in (it.question.kind, "all"))
         rows.append([kind, len(some), bad, f"{share:.0%} ({name})"])
-    shown = table(["kind", "questions", "not one right choice", "best text feature"], rows)
+    shown = table(["kind", "questions", "not it right choice", "best text feature"], rows)
     problems = [
-        f"{one.submission}, {one.question.kind}, {one.question.component}: {one.problem}"
-        for one in asked
-        if one.problem
+        f"{it.submission}, {it.question.kind}, {it.question.component}: {it.problem}" for it in asked if it.problem
     ]
     best = max(by_features(questions).values(), default=0.0)
     holds = not problems and len(kinds) >= LEAST_KINDS and best <= MOST_BY_TEXT
-    students = len({one.submission for one in asked})
+    students = len({it.submission for it in asked})
     counts = f"{len(asked)} questions about {students} submissions, {len(kinds)} kinds"
     return "\n".join([shown, "", counts, *problems]), holds
 

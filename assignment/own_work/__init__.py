@@ -1,12 +1,9 @@
 """Questions and hunts about students' own code, as far as they are about this assignment.
 
-    scenes.py        small calls to look into, and such as one can compute by hand
-    calls.py         calls by which versions of a component are told apart
-    choices.py       questions about attention weights
-    symptoms.py      symptoms of faulty code, seen from outside
-    descriptions.py  tests in words
+    calls.py     small calls to look into, or to compute by hand; and calls by which versions are told apart
+    choices.py   questions about attention weights; the component tests in words
+    symptoms.py  symptoms of faulty code, seen from outside
     trained_mistakes.toml, .jsonl  mistakes, and figures and translations of models that were trained with them
 
-The engine's part, which draws and runs, is `autograder/own_work/`. Students have the scenes, the calls, and the trained
-models.
+The engine's part, which draws and runs, is `autograder/own_work/`. Students have the calls and the trained models.
 """

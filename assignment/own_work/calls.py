@@ -1,7 +1,8 @@
-"""Calls of each component by which its versions are told apart.
+"""Calls of components: scenes to look into, such as one can compute by hand, and calls that tell versions apart.
 
-Results are in float64, in eval mode unless a call says otherwise, and with random parameters that are the same for all
-versions that have as many.
+All axes of a scene differ in length, so that a shape shows which axis is which. The calls by which versions of a
+component are told apart are in float64, in eval mode unless a call says otherwise, and with random parameters that are
+the same for all versions that have as many.
 """
 
 from __future__ import annotations
@@ -13,12 +14,132 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from autograder.own_work.traced_questions import Scene
 from autograder.testing.case import Case
 from autograder.testing.submission import SubmissionUnderTest
 
 Calls = Mapping[str, Callable[[], Any]]
 PADDING = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
 """A mask (2, 1, 1, 5)."""
+ATTENTION, HEADS, NORM = "attention.scaled_dot_product_attention", "attention.MultiHeadedAttention", "layers.LayerNorm"
+EMBEDDING, NETWORK = "embedding.InputEmbedding", "layers.FeedForward"
+ENCODER, DECODER = "layers.EncoderLayer", "layers.DecoderLayer"
+
+
+def normal(case: Case, *shape: int) -> Tensor:
+    """Draw values in float32."""
+    return case.normal(*shape, dtype=torch.float32)
+
+
+def padding(b: int, s: int) -> Tensor:
+    """Mask (b, 1, 1, s) under which the last position of the first sentence is padding."""
+    mask = torch.ones(b, 1, 1, s, dtype=torch.bool)
+    mask[0, ..., -1] = False
+    return mask
+
+
+def scene(component: str, axes: Mapping[int, str], made_with: Mapping[str, Any] | None, **inputs: Tensor) -> Scene:
+    """Describe a call by its arguments; a function has no `made_with`."""
+    given = made_with or inputs
+    made = ", ".join(f"{name}={value}" if made_with else name for name, value in given.items())
+    shapes = ", ".join(f"{name} {tuple(value.shape)}" for name, value in inputs.items())
+    call = f"`{component.partition('.')[2]}({made})` with {shapes}."
+    return Scene(component, call, axes, made_with, tuple(inputs.values()))
+
+
+def attention(case: Case) -> Scene:
+    """With a mask of padding."""
+    b, h, q, k, d = case.choose([(2, 3, 4, 5, 8), (3, 2, 5, 4, 7), (2, 4, 3, 6, 5), (3, 4, 6, 5, 2)])
+    axes = {b: "sentences", h: "heads", q: "queries", k: "keys", d: "features of a head"}
+    query, key, value = (normal(case, b, h, n, d) for n in (q, k, k))
+    return scene(ATTENTION, axes, None, query=query, key=key, value=value, mask=padding(b, k))
+
+
+def multi_head(case: Case) -> Scene:
+    """Cross-attention: other queries than keys."""
+    b, h, q, k, d = case.choose([(2, 3, 4, 5, 18), (2, 4, 5, 3, 24), (3, 2, 4, 5, 12), (5, 2, 4, 3, 14)])
+    axes = {b: "sentences", h: "heads", q: "queries", k: "keys", d // h: "features of a head", d: "features"}
+    query, key, value = (normal(case, b, n, d) for n in (q, k, k))
+    made_with = {"d_model": d, "n_heads": h}
+    return scene(HEADS, axes, made_with, query=query, key=key, value=value, mask=padding(b, k))
+
+
+def layer_norm(case: Case) -> Scene:
+    """Three axes."""
+    b, s, d = case.choose([(2, 5, 8), (3, 4, 6), (4, 3, 7)])
+    axes = {b: "sentences", s: "positions", d: "features", 1: "number for each position"}
+    return scene(NORM, axes, {"d_model": d}, x=normal(case, b, s, d))
+
+
+def embedding(case: Case) -> Scene:
+    """Tokens to vectors."""
+    b, s, d = case.choose([(2, 3, 8), (3, 5, 6), (2, 7, 4)])
+    axes = {b: "sentences", s: "positions", d: "features"}
+    return scene(EMBEDDING, axes, {"vocab_size": 20, "d_model": d}, tokens=case.tokens(20, b, s))
+
+
+def feed_forward(case: Case) -> Scene:
+    """An inner size of its own."""
+    b, s, d, inner = case.choose([(2, 5, 8, 20), (3, 4, 6, 10), (2, 3, 12, 16)])
+    axes = {b: "sentences", s: "positions", d: "features", inner: "inner features"}
+    return scene(NETWORK, axes, {"d_model": d, "d_ff": inner}, x=normal(case, b, s, d))
+
+
+def encoder_layer(case: Case) -> Scene:
+    """Self-attention with padding."""
+    b, h, s, d, inner = case.choose([(2, 3, 5, 12, 20), (3, 2, 4, 10, 16)])
+    axes = {b: "sentences", h: "heads", s: "positions", d: "features", inner: "inner features"}
+    made_with = {"d_model": d, "n_heads": h, "d_ff": inner}
+    return scene(ENCODER, axes, made_with, x=normal(case, b, s, d), mask=padding(b, s))
+
+
+def decoder_layer(case: Case) -> Scene:
+    """A target and a source of different length."""
+    b, h, t, s, d, inner = case.choose([(2, 3, 4, 5, 12, 20), (3, 2, 5, 4, 10, 16)])
+    axes = {b: "sentences", h: "heads", t: "target positions", s: "source positions", d: "features"}
+    x, memory, causal = normal(case, b, t, d), normal(case, b, s, d), torch.ones(t, t, dtype=torch.bool).tril()
+    made_with = {"d_model": d, "n_heads": h, "d_ff": inner}
+    axes |= {inner: "inner features"}
+    return scene(DECODER, axes, made_with, x=x, memory=memory, src_mask=padding(b, s), tgt_mask=causal)
+
+
+def attention_by_hand(case: Case) -> Scene:
+    """One query, two keys, and a d_k whose root is 2."""
+    first, second = case.choose([(6, 2), (4, 8), (2, 10), (8, 4)])
+    query, key = torch.tensor([1.0, 1.0, 0.0, 0.0]), torch.tensor([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 5.0, 5.0]])
+    key[0, 0], key[1, 1] = first, second
+    value = torch.tensor([[1.0, 0.0, 0.0, 3.0], [0.0, 2.0, 4.0, 0.0]])
+    call = (
+        "`scaled_dot_product_attention(query, key, value)`, one sentence and one head, with the query (1, 1, 0, 0), "
+        f"the keys ({first}, 0, 0, 0) and (0, {second}, 5, 5), and the values (1, 0, 0, 3) and (0, 2, 4, 0)."
+    )
+    inputs = (query.view(1, 1, 1, 4), key.view(1, 1, 2, 4), value.view(1, 1, 2, 4))
+    return Scene(ATTENTION, call, {}, None, inputs)
+
+
+def norm_by_hand(case: Case) -> Scene:
+    """Four features."""
+    middle, away = case.size(2, 7), case.choose([1, 2, 3])
+    x = torch.tensor([[middle - away, middle + away, middle - away, middle + away]], dtype=torch.float32)
+    listed = ", ".join(f"{value:g}" for value in x.flatten().tolist())
+    call = f"`LayerNorm(d_model=4)`, as it was made, on one position with the features {listed}."
+    return Scene(NORM, call, {}, {"d_model": 4}, (x,))
+
+
+SCENES: Mapping[str, Callable[[Case], Scene]] = {
+    EMBEDDING: embedding,
+    ATTENTION: attention,
+    HEADS: multi_head,
+    NORM: layer_norm,
+    NETWORK: feed_forward,
+    ENCODER: encoder_layer,
+    DECODER: decoder_layer,
+}
+BY_HAND: Mapping[str, Callable[[Case], Scene]] = {
+    ATTENTION: attention_by_hand,
+    NORM: norm_by_hand,
+}
+"""Calls whose intermediate values one can compute without a calculator, or nearly so."""
 
 
 def build(
@@ -36,7 +157,7 @@ def calls_of_attention(submission: SubmissionUnderTest, case: Case) -> Calls:
 
     def attend(q: int, k: int, mask: Tensor | None = None, b: int = 2, d: int = 8, size: float = 1.0) -> Any:
         query, key, value = case.normal(b, 3, q, d), size * case.normal(b, 3, k, d), case.normal(b, 3, k, d)
-        return submission.call("attention.scaled_dot_product_attention", query, key, value, mask)
+        return submission.call(ATTENTION, query, key, value, mask)
 
     some = torch.ones(4, 5, dtype=torch.bool).tril(1)
     none = some.clone()
@@ -60,7 +181,7 @@ def calls_of_heads(submission: SubmissionUnderTest, case: Case) -> Calls:
     def attend(
         heads: int, mask: Tensor | None = None, q: int = 4, k: int = 5, alike: bool = False, size: float = 1.0
     ) -> Any:
-        module = build(submission, case, "attention.MultiHeadedAttention", 12, heads)
+        module = build(submission, case, HEADS, 12, heads)
         query, key, value = case.normal(2, q, 12), case.normal(2, k, 12), size * case.normal(2, k, 12)
         return module(query, query if alike else key, query if alike else value, mask)
 
@@ -81,7 +202,7 @@ def calls_of_norm(submission: SubmissionUnderTest, case: Case) -> Calls:
     """Inputs in which mean, variance or epsilon say little."""
 
     def normalise(x: Tensor, *arguments: float, randomised: bool = True) -> Any:
-        module = build(submission, case, "layers.LayerNorm", 6, *arguments, randomised=randomised)
+        module = build(submission, case, NORM, 6, *arguments, randomised=randomised)
         return module(x)
 
     x = case.normal(2, 4, 6)
@@ -102,7 +223,7 @@ def calls_of_feed_forward(submission: SubmissionUnderTest, case: Case) -> Calls:
     """Zeros, and several positions."""
 
     def apply(x: Tensor) -> Any:
-        return build(submission, case, "layers.FeedForward", 6, 10)(x)
+        return build(submission, case, NETWORK, 6, 10)(x)
 
     return {
         "x of shape (2, 4, 6)": lambda: apply(case.normal(2, 4, 6)),
@@ -137,10 +258,10 @@ def calls_of_layer(component: str, submission: SubmissionUnderTest, case: Case) 
 
 
 CALLS: Mapping[str, Callable[[SubmissionUnderTest, Case], Calls]] = {
-    "attention.scaled_dot_product_attention": calls_of_attention,
-    "attention.MultiHeadedAttention": calls_of_heads,
-    "layers.LayerNorm": calls_of_norm,
-    "layers.FeedForward": calls_of_feed_forward,
-    "layers.EncoderLayer": partial(calls_of_layer, "layers.EncoderLayer"),
-    "layers.DecoderLayer": partial(calls_of_layer, "layers.DecoderLayer"),
+    ATTENTION: calls_of_attention,
+    HEADS: calls_of_heads,
+    NORM: calls_of_norm,
+    NETWORK: calls_of_feed_forward,
+    ENCODER: partial(calls_of_layer, ENCODER),
+    DECODER: partial(calls_of_layer, DECODER),
 }

@@ -1,4 +1,4 @@
-"""What becomes of the attention weights where the mask, or the query, changes. The student's own function answers."""
+"""Questions about attention weights, which the student's own function answers; and the component tests in words."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def attend(
 
 
 def one_more_key_forbidden(submission: SubmissionUnderTest, case: Case) -> Choice:
-    """What becomes of the weights where the mask forbids one more key?"""
+    """Ask for the weights where the mask forbids one more key."""
     row = case.shuffle(case.choose(ROWS))
     before, gone = attend(submission, row), case.size(0, 3)
     after = attend(submission, row, [index != gone for index in range(4)])
     zeroed, shared = before.clone(), before + before[gone] / 3
     zeroed[gone] = shared[gone] = 0
     text = (
-        BEFORE.format(told(before)),
+        BEFORE.format(as_text(before)),
         f"Now the mask forbids the {ORDINALS[gone]} key, and nothing else changes. Which weights come out?",
     )
     why = (
@@ -60,12 +60,12 @@ def one_more_key_forbidden(submission: SubmissionUnderTest, case: Case) -> Choic
 
 
 def no_key_allowed(submission: SubmissionUnderTest, case: Case) -> Choice:
-    """What does a query get that may attend to nothing?"""
+    """Ask for the weights of a query that may attend to nothing."""
     row = case.shuffle(case.choose(ROWS))
     before, after = attend(submission, row), attend(submission, row, [False] * 4)
     wrong = (torch.full_like(before, number) for number in (0.25, 0.0, torch.nan))
     text = (
-        BEFORE.format(told(before)),
+        BEFORE.format(as_text(before)),
         "Now the mask forbids all four. Which weights does your code return? Which line of it decides that?",
     )
     why = (
@@ -76,12 +76,12 @@ def no_key_allowed(submission: SubmissionUnderTest, case: Case) -> Choice:
 
 
 def query_twice_as_long(submission: SubmissionUnderTest, case: Case) -> Choice:
-    """What becomes of the weights where the query is twice as long?"""
+    """Ask for the weights where the query is twice as long."""
     row = case.shuffle(case.choose(ROWS))
     before, after = attend(submission, row), attend(submission, row, factor=2.0)
     flat = before.sqrt() / before.sqrt().sum()
     text = (
-        BEFORE.format(told(before)),
+        BEFORE.format(as_text(before)),
         "Now the query is multiplied by 2, and nothing else changes. Which weights come out?",
     )
     why = (
@@ -95,12 +95,12 @@ def different(*rows: Tensor) -> list[str]:
     """The first row, and of the others those that clearly differ from all before."""
     kept: list[Tensor] = []
     for row in rows:
-        if not any(torch.allclose(row, one, 0, CLEARLY, equal_nan=True) for one in kept):
+        if not any(torch.allclose(row, other, 0, CLEARLY, equal_nan=True) for other in kept):
             kept.append(row)
-    return [*map(told, kept)]
+    return [*map(as_text, kept)]
 
 
-def told(weights: Tensor) -> str:
+def as_text(weights: Tensor) -> str:
     """A row of weights: 0.1, 0.25, 0.65, 0."""
     return ", ".join("NaN" if value != value else f"{value:.3f}".rstrip("0").rstrip(".") for value in weights.tolist())
 
@@ -108,3 +108,52 @@ def told(weights: Tensor) -> str:
 CHOICES: Mapping[str, Sequence[Callable[[SubmissionUnderTest, Case], Choice]]] = {
     ATTENTION: (one_more_key_forbidden, no_key_allowed, query_twice_as_long)
 }
+
+IF_WRONG = "where the results for ordinary inputs are wrong anyway"
+TESTS: Mapping[str, str] = {
+    "test_rows_of_the_table": "whether each token gets its vector of the table, times any number",
+    "test_embedding": "the vectors of random tokens against the formula",
+    "test_one_table_is_learned": "how many numbers are learned",
+    "test_attention": "the context of random inputs without a mask against the formula",
+    "test_weights": "the returned weights against the formula, and nothing else",
+    "test_masks": f"the first result with masks of several shapes; {IF_WRONG}, only that forbidden keys do not count",
+    "test_masks_among_large_scores": "the context with a mask among very large and very negative scores; "
+    f"{IF_WRONG}, only that forbidden keys do not count",
+    "test_query_without_keys": "the context with a query that may attend to nothing, and that gradients are finite; "
+    f"{IF_WRONG}, only that all of it is finite",
+    "test_large_and_small_scores": "the context with very large and very small scores; "
+    f"{IF_WRONG}, only that it is finite",
+    "test_multi_head": "the output without a mask, for a query, a key and a value that all differ, against the formula",
+    "test_one_tensor_in_several_roles": "the output and its gradients where the same tensor is query and key, key and "
+    "value, or all three",
+    "test_mask_of_a_wide_model": "the output with a mask in a model of many heads; "
+    f"{IF_WRONG}, only that forbidden keys do not count",
+    "test_heads_that_do_not_divide_are_refused": "numbers of heads that do not divide d_model",
+    "test_layer_norm": "inputs with a large variance against the formula",
+    "test_epsilon": "inputs with a small variance against the formula, with several values of epsilon",
+    "test_constant_input_stays_finite": "an input whose features are all the same, and that its gradient is finite",
+    "test_gain_is_one_and_shift_zero_at_first": "how many numbers are learned, and that they do nothing at first",
+    "test_one_parameter_as_at_first": "inputs with a large variance against the formula, one parameter as at first",
+    "test_network": "the result for random inputs against the formula, with relu in it",
+    "test_number_of_parameters": "how many numbers are learned, and the shape of the result",
+    "test_padding": "the result of `padding_mask`",
+    "test_later_positions": "the result of `causal_mask`",
+    "test_layer": "the output in eval mode against the formula",
+    "test_dropout_acts_on_the_sublayers": "the output in train mode, with dropout 0 and with dropout near 1",
+    "test_dropout_of_single_entries": "which entries of a sublayer's output dropout sets to 0 in train mode, and "
+    "what the others are multiplied by",
+    "test_stack": "the output in eval mode against the formula",
+    "test_sides": "the first result of `encode`, or of `decode`, in eval mode against the formula",
+    "test_predictions": "the result of `get_predictions`",
+    "test_both_sides_have_their_own_embedding": "whether source and target share a table",
+    "test_gradients_reach_every_parameter": "whether every parameter gets a gradient from the predictions",
+    "test_training": "the parameters after some epochs, and that train_epoch changes nothing else",
+    "test_mean_loss_is_returned": "the loss that is returned",
+    # of several components
+    "test_no_side_effects": "whether a call changes its arguments, or depends on an earlier call or on chance",
+}
+"""The tests in words, "the test that checks very large scores", by name.
+
+Tests are left out of which nobody can tell from such words what passes: gradients need only be those of a wrong
+formula, FeedForward may have some other nonlinearities, and where sizes are the same a wrong one goes unnoticed.
+"""

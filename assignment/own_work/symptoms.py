@@ -1,4 +1,4 @@
-"""What one sees of faulty code from outside.
+"""Symptoms of faulty code, as seen from outside.
 
 Each component is called a few times, before and after a change of its code, with the same inputs and parameters. A
 symptom is a sentence with a function that tells whether it is seen. A pair of sentences has a function that returns
@@ -37,29 +37,29 @@ MIXED = "What comes out at one position changes when another position changes."
 
 
 def same(one: Tensor, other: Tensor) -> bool:
-    """Whether two results agree."""
+    """True if two results agree."""
     return one.shape == other.shape and bool(torch.allclose(one, other, atol=CLOSE))
 
 
 def other_shape(value: object, *shape: int) -> bool:
-    """Whether this is anything but a tensor of this shape."""
+    """True if this is anything but a tensor of this shape."""
     return not isinstance(value, Tensor) or tuple(value.shape) != shape
 
 
 def n_learned(module: nn.Module) -> int:
-    """How many numbers are learned."""
+    """Number of learned numbers."""
     return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
 
 
 def with_gradients(output: Tensor, *leaves: Tensor) -> list[bool]:
-    """Which tensors a gradient of the output reaches."""
+    """Return for each tensor whether a gradient of the output reaches it."""
     if output.requires_grad:
         output.square().sum().backward()
     return [leaf.grad is not None and bool(leaf.grad.abs().sum() > 0) for leaf in leaves]
 
 
 def sums_to_one(weights: Tensor) -> bool:
-    """Whether the weights of each query do."""
+    """True if the weights of each query do."""
     return same(weights.sum(dim=-1), torch.ones_like(weights.sum(dim=-1)))
 
 
@@ -107,7 +107,7 @@ def of_attention(submission: SubmissionUnderTest, case: Case) -> Symptoms:
     context, weights = attend(*inputs)
     _, masked = attend(*inputs, mask)
     context_of_nothing, _ = attend(*inputs, empty)
-    leaves = [one.clone().requires_grad_() for one in inputs]
+    leaves = [tensor.clone().requires_grad_() for tensor in inputs]
     gradients = with_gradients(attend(*leaves)[0], *leaves)
     return {
         FORBIDDEN: lambda: largest(masked, ~mask) > 0,
@@ -228,7 +228,7 @@ def of_layer(component: str, submission: SubmissionUnderTest, case: Case) -> Sym
         mean, variance = output.mean(dim=-1), output.var(dim=-1, unbiased=False)
         return torch.maximum(mean.abs(), (variance - 1).abs())
 
-    found: Symptoms = {
+    of_both: Symptoms = {
         RANDOM: lambda: not same(output, again),
         "x comes back in another shape.": lambda: other_shape(output, 2, 4, 12),
         "In train mode, two calls with the same input give the same result.": lambda: same(*trained),
@@ -239,7 +239,7 @@ def of_layer(component: str, submission: SubmissionUnderTest, case: Case) -> Sym
     }
     if component == ENCODER:
         return {
-            **found,
+            **of_both,
             "The weights have another shape than (b, h, s, s).": lambda: other_shape(weights, 2, 3, 4, 4),
             "The content of padding changes what comes out at the other positions.": lambda: (
                 not same(output[0, :-1], with_last[0, :-1])
@@ -248,7 +248,7 @@ def of_layer(component: str, submission: SubmissionUnderTest, case: Case) -> Sym
         }
     with_memory, with_padded = run(memory=another)[0], run(memory=padded)[0]
     return {
-        **found,
+        **of_both,
         "The weights of cross-attention have another shape than (b, h, t, s).": lambda: other_shape(
             more[0], 2, 3, 4, 5
         ),

@@ -8,10 +8,9 @@ contract replaces it.
     components.py  in place of the components of the contract
     formulas.py    what those compute
     models.py      small models, and what is run with them
-    recording.py   looks on while `train_epoch` runs
     hunting.py     a component with one line changed, beside the component
     own_tests.py   tries a student's own tests on implementations of what they test
-    watching.py    looks on while a component runs: which lines run, and what its names hold
+    watching.py    looks on while a component runs, or `train_epoch`
 """
 
 from .components import (

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .formulas import spread
-from .recording import Recorder
+from .watching import Recorder
 
 
 class Batch:

@@ -21,8 +21,8 @@ def attend(
     if mask is not None:
         mask = mask | ~mask.any(dim=-1, keepdim=True)  # a query without keys may get any numbers
     units = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-1], key.size(-2))
-    found = (F.scaled_dot_product_attention(query, key, one, attn_mask=mask, **options) for one in (value, units))
-    return next(found), next(found)
+    results = (F.scaled_dot_product_attention(query, key, it, attn_mask=mask, **options) for it in (value, units))
+    return next(results), next(results)
 
 
 def attend_in_float32(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -111,11 +111,11 @@ def try_test(tests: Any, name: str, make: Callable[[], Any], seeds: list[int]) -
     Returns:
         For each seed why the test does not pass, in one line, and "" once it does.
     """
-    said: list[str] = []
+    reasons: list[str] = []
     for seed in seeds:
-        if not said or said[-1]:
-            said.append(_run(tests, name, make, seed))
-    return said
+        if not reasons or reasons[-1]:
+            reasons.append(_run(tests, name, make, seed))
+    return reasons
 
 
 def _run(tests: Any, name: str, make: Callable[[], Any], seed: int) -> str:
@@ -125,7 +125,7 @@ def _run(tests: Any, name: str, make: Callable[[], Any], seed: int) -> str:
     test = getattr(tests, name)
     try:
         for arguments in _cases(test):
-            own = [one for one in test.__code__.co_varnames[1 : test.__code__.co_argcount] if one not in arguments]
+            own = [name for name in test.__code__.co_varnames[1 : test.__code__.co_argcount] if name not in arguments]
             if len(own) != 1:
                 raise TypeError("a test has one argument, besides those of parametrize: what it tests")  # noqa: TRY301
             getattr(tests(), name)(**arguments, **{own[0]: make()})
@@ -134,12 +134,12 @@ def _run(tests: Any, name: str, make: Callable[[], Any], seed: int) -> str:
     except BaseException as error:  # pytest's own, for instance
         if type(error).__name__ == "Skipped":
             return ""
-        said, lines = str(error).strip().partition("\n")[0], []
+        message, lines = str(error).strip().partition("\n")[0], []
         trace = error.__traceback__
         while trace is not None:
             lines += [trace.tb_lineno] if trace.tb_frame.f_code is test.__code__ else []
             trace = trace.tb_next
-        return f"{f'line {lines[-1]}, ' if lines else ''}{type(error).__name__}{': ' * bool(said)}{said}"[:200]
+        return f"{f'line {lines[-1]}, ' if lines else ''}{type(error).__name__}{': ' * bool(message)}{message}"[:200]
     return ""
 
 
@@ -149,7 +149,7 @@ def _cases(test: Any) -> Iterator[dict[str, Any]]:
     for mark in getattr(test, "pytestmark", ()):
         if mark.name == "parametrize":
             names, values = mark.args
-            names = [one.strip() for one in names.split(",")] if isinstance(names, str) else names
+            names = [part.strip() for part in names.split(",")] if isinstance(names, str) else names
             rows = [getattr(value, "values", value if len(names) > 1 else [value]) for value in values]
             axes.append([dict(zip(names, row, strict=True)) for row in rows])
     for parts in itertools.product(*axes):

@@ -1,12 +1,14 @@
-"""Looks on while a component runs, as a debugger does: for questions about students' own code."""
+"""Looks on: as a debugger while a component runs, for questions about it; and while `train_epoch` runs."""
 
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
+TensorsByName = dict[str, Tensor]
 Place = tuple[int, int, str, bool]
 """First and last line of a statement, an expression, and whether it is looked at after the statement, or before."""
 
@@ -57,3 +59,107 @@ def watch(
     finally:
         sys.settrace(before)
     return found, times
+
+
+class Recorder:
+    """Watches a training: what it hands to the model and to the criterion, and the gradient at each step.
+
+    Attributes:
+        notes: what was handed over that should not have been, each once.
+        steps: before each step of the optimizer the gradient of each parameter, the parameters, the number of batches
+            read since the last step, whether the model was in train mode, and the learning rate.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        criterion: nn.CrossEntropyLoss,
+        optimizer: torch.optim.Optimizer,
+        batches: list[TensorsByName],
+    ) -> None:
+        """Begins to watch these objects."""
+        self.notes: list[str] = []
+        self.steps: list[list[Any]] = []
+        self._batches, self._batch = batches, batches[0]
+        self._model, self._criterion, self._optimizer = model, criterion, optimizer
+        self._n_read, self._losses, self._memory, self._scores = 0, 0, torch.empty(0), torch.empty(0)
+        self._made = {name: getattr(model, name) for name in ("encode", "decode", "get_predictions")}
+        for name in self._made:
+            setattr(model, name, getattr(self, f"_{name}"))
+        criterion.register_forward_pre_hook(self._count)
+        optimizer.register_step_pre_hook(self._step)
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def _check(self, method: str, argument: str, value: Any, wanted: str) -> None:
+        """Notes an argument that is not the tensor of the batch that it should be."""
+        if is_equal(value, self._batch[wanted]):
+            return
+        name = next(
+            (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(value, tensor)), "another tensor"
+        )
+        self._note(f"`{method}` gets {name} as {argument}; it should be batch.{wanted}")
+
+    def _encode(self, src: Tensor, encoder_mask: Tensor) -> Any:
+        self._batch = next((batch for batch in self._batches if is_equal(src, batch["src"])), self._batch)
+        self._n_read += 1
+        self._check("encode", "encoder_mask", encoder_mask, "encoder_mask")
+        result = self._made["encode"](src, encoder_mask)
+        self._memory = result[0]
+        return result
+
+    def _decode(self, tgt: Tensor, memory: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> Any:
+        for argument, value, wanted in (("tgt", tgt, "tgt_input"), ("src_mask", src_mask, "src_mask")):
+            self._check("decode", argument, value, wanted)
+        self._check("decode", "tgt_mask", tgt_mask, "tgt_mask")
+        if not is_equal(memory, self._memory):
+            self._note("`decode` gets another memory than `encode` has returned")
+        elif self._memory.requires_grad and not memory.requires_grad:
+            self._note("no gradient leads from the memory that `decode` gets back to `encode`")
+        return self._made["decode"](tgt, memory, src_mask, tgt_mask)
+
+    def _get_predictions(self, output: Tensor) -> Any:
+        self._scores = self._made["get_predictions"](output)
+        return self._scores
+
+    def _count(self, criterion: nn.Module, given: tuple[Any, ...]) -> None:
+        """Notes what the criterion gets."""
+        self._losses += 1
+        scores, labels = given[0].detach(), given[1].flatten()
+        wanted = self._batch["labels"].flatten()
+        shapes = tuple(scores.shape), tuple(given[1].shape)
+        if scores.dim() == 3 and (shapes[0][0], shapes[0][2]) != shapes[1]:
+            takes = "it takes (positions, classes) and (positions,)"
+            self._note(f"the criterion gets scores of shape {shapes[0]} with labels of shape {shapes[1]}; {takes}")
+        n_labels, n_words, n_due = len(labels), self._words(labels), self._words(wanted)
+        if (n_labels, n_words) != (len(wanted), n_due):
+            due = f"the batch has {len(wanted)}, of which {n_due} are words"
+            self._note(f"the criterion gets {n_labels} labels, of which {n_words} are words; {due}")
+        elif not is_equal(labels, wanted):
+            name = next(
+                (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(labels, tensor.flatten())), ""
+            )
+            self._note(f"the criterion gets {name or 'labels in another order, or other ones'}, not batch.labels")
+        elif scores.dim() == 2 and not is_equal(scores, self._scores.detach().flatten(0, 1)):
+            self._note("the criterion gets other scores than `get_predictions` has returned, or in another order")
+
+    def _words(self, labels: Tensor) -> int:
+        return int((labels != self._criterion.ignore_index).sum())
+
+    def _step(self, *given: object) -> None:
+        """Notes the state before a step."""
+        if not self._losses:
+            self._note("the criterion is not called")
+        parameters = list(self._model.parameters())
+        gradients = [torch.zeros_like(p) if p.grad is None else p.grad.detach().clone() for p in parameters]
+        state = [gradients, [p.detach().clone() for p in parameters], self._n_read, self._model.training]
+        state.append(float(self._optimizer.param_groups[0]["lr"]))
+        self.steps.append(state)
+        self._n_read = 0
+
+
+def is_equal(value: Any, other: Tensor) -> bool:
+    """True if something is a tensor with the same values."""
+    return isinstance(value, Tensor) and value.shape == other.shape and bool((value == other).all())

@@ -6,7 +6,7 @@ import pytest
 
 from assignment.stand_ins.own_tests import HANDED_OUT
 from autograder.intake.sources import parse
-from autograder.own_work.test_names import named_tests
+from autograder.own_work.student_lines import named_tests
 from autograder.testing.comparison import expect, fail
 from autograder.testing.submission import SubmissionUnderTest
 

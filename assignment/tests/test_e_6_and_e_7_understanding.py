@@ -1,13 +1,12 @@
 """Extensions E.6, your answers to questions about your own code, and E.7, what you have found out about the hunts.
 
 E.6 has the answers to what `understand` asks. E.7 has the changed line of each of your boxes, its code there, and an
-input that shows it. Grading judges E.7 in the sandbox, by the same checks (`autograder/own_work/graded_hunts.py`).
+input that shows it. Grading judges E.7 in the sandbox, by the same checks (`autograder/own_work/graded.py`).
 """
 
 import pytest
 
-import assignment.own_work.calls  # noqa: F401  by which versions are told apart
-import assignment.own_work.scenes  # noqa: F401  the calls that are asked about
+import assignment.own_work.calls  # noqa: F401  that are asked about, and by which versions are told apart
 from autograder.own_work.boxes import check_at_home
 from autograder.own_work.traced_questions import find, read_answers
 from autograder.testing.comparison import describe, expect, fail
@@ -35,7 +34,7 @@ def expect_answers(submission: SubmissionUnderTest, component: str) -> None:
         fail(what, f"a list of {n} texts", describe(said))
     expect(n > 0, what, "code that can be watched while it runs", "none", f"what does `understand({number!r})` show?")
     for index, (question, one) in enumerate(zip(asked.questions, said, strict=True), start=1):
-        what = f"answer {index} about {name}: {question.text.split(chr(10))[-1].strip()}"
+        what = f"answer {index} about {name}: {question.text[-1]}"
         expect(
             question.is_answered(one),
             what,

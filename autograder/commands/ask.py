@@ -28,10 +28,10 @@ from ..own_work.sheets import (
     Seat,
     Sheet,
     analyse,
+    assign_seats,
     n_right,
     read_answers,
     read_key,
-    seat,
     write_key,
     write_results,
     write_sheets,
@@ -77,8 +77,8 @@ def add_commands(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Writes the sheets; the exit status."""
     if options.sitting is not None and not NAME.fullmatch(options.sitting):
-        what = "expected letters, digits, '.', '_' and '-', such as a date"
-        raise UserError(f"--sitting {printable(options.sitting, 50)!r}: {what}")
+        expected = "expected letters, digits, '.', '_' and '-', such as a date"
+        raise UserError(f"--sitting {printable(options.sitting, 50)!r}: {expected}")
     if options.hunt and options.sitting is not None:
         raise UserError("--hunt and --sitting are different sheets: leave one of them out")
     options.output /= "hunt" if options.hunt else "" if options.sitting is None else f"sitting-{options.sitting}"
@@ -92,9 +92,9 @@ def run(options: argparse.Namespace) -> int:
     sheets, n_failed = sheets_of_class(options, assignment, seeds)
     asked = sheets
     if options.sitting is not None:
-        seats = seat(sheets)
-        write_key([one for one, _ in seats], options.output)
-        asked = [replace(sheet, name=f"Seat {one.seat} · {sheet.name}") for one, sheet in seats]
+        seats = assign_seats(sheets)
+        write_key([seat for seat, _ in seats], options.output)
+        asked = [replace(sheet, name=f"Seat {seat.seat} · {sheet.name}") for seat, sheet in seats]
         sheets = [*asked, *(sheet for sheet in sheets if not sheet.questions)]
     pages = write_sheets(asked, assignment.title, options.output)
     width = max((len(sheet.name) for sheet in sheets), default=0)
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> tuple[list[Sheet], int]:
     """The sheets of a class, each drawn in a child, and how many could not be drawn; prints why."""
     roll, entries = take_class(options.submissions, options.output, assignment, *how_to_read(options))
-    names, found = roll.names(), dict[str, Sheet]()
+    names, sheets = roll.names(), dict[str, Sheet]()
     tqdm.monitor_interval = 0  # its thread would be forked along
     with hold(options.output), open_grader(assignment, TEST_REFERENCES, options.level) as grader:
         from ..own_work.examiner import Examiner  # imports PyTorch, after the grader's first process has begun
@@ -127,38 +127,38 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
                 grader.renew()
                 print(f"autograder: {printable(entry.entry)}: no questions were drawn: {sheet.reason}", file=sys.stderr)
             else:
-                found[entry.key] = sheet
-    return [found[entry.key] for entry in entries if entry.key in found], len(entries) - len(found)
+                sheets[entry.key] = sheet
+    return [sheets[entry.key] for entry in entries if entry.key in sheets], len(entries) - len(sheets)
 
 
 def scan(options: argparse.Namespace) -> int:
-    """Marks what was answered in a sitting, and enters points if a task is named; the exit status."""
+    """Marks expected was answered in a sitting, and enters points if a task is named; the exit status."""
     if options.sitting is None:
         raise UserError("--scan also needs --sitting NAME: which sitting was it?")
     assignment = read_assignment(options.assignment)
     sittings = [task.number for task in assignment.tasks if task.understanding == "sitting" and task.points]
     options.task = options.task or next(iter(sittings), None)
     if options.task is not None and not task_of(options.task, assignment).by_hand:
-        raise UserError(f"--task {options.task}: it has points without a sitting; expected one with `by_hand = true`")
+        raise UserError(f"--task {options.task}: it has points without a sitting; expected seat with `by_hand = true`")
     seats = read_key(options.output)
     answers = read_answers(options.scan, seats)
     if not answers:
-        what = "no answers in it: fill in the column `answers`, such as ABCD-A"
-        raise UserError(f"{printable(str(options.scan))}: {what}")
+        expected = "no answers in it: fill in the column `answers`, such as ABCD-A"
+        raise UserError(f"{printable(str(options.scan))}: {expected}")
     width = max(len(seats[number].name) for number in answers)
-    for number, said in sorted(answers.items()):
-        one = seats[number]
-        few = "; talk to this student" if 2 * n_right(said, one) < len(one.right) else ""
-        print(f"{number:>3}  {one.name:<{width}}  {n_right(said, one)} of {len(one.right)}{few}")
+    for number, letters in sorted(answers.items()):
+        seat = seats[number]
+        few = "; talk to this student" if 2 * n_right(letters, seat) < len(seat.right) else ""
+        print(f"{number:>3}  {seat.name:<{width}}  {n_right(letters, seat)} of {len(seat.right)}{few}")
     if missing := len(seats) - len(answers):
         print(f"     {counted(missing, 'seat')} without answers")
     print("\nkind      asked  right  discrimination")
     for kind in analyse(answers, seats):
-        told = "–" if kind.discrimination is None else f"{kind.discrimination:+.2f}"
+        discrimination = "–" if kind.discrimination is None else f"{kind.discrimination:+.2f}"
         weak = "  tells strong students from weak ones no better than chance" if kind.is_weak else ""
-        print(f"{kind.kind:<8}  {kind.n:>5}  {kind.easiness:>5.0%}  {told:>14}{weak}")
+        print(f"{kind.kind:<8}  {kind.n:>5}  {kind.easiness:>5.0%}  {discrimination:>14}{weak}")
     if options.task is not None:
-        right = {seats[number]: n_right(said, seats[number]) for number, said in answers.items()}
+        right = {seats[number]: n_right(letters, seats[number]) for number, letters in answers.items()}
         give_points(options, assignment, right)
     print(f"\nresults: {write_results(answers, seats, options.output)}")
     return 0
@@ -168,10 +168,10 @@ def give_points(options: argparse.Namespace, assignment: Assignment, right: Mapp
     """Enters points by hand, as `override` does; none at all where a student is not found."""
     task = task_of(options.task, assignment)
     roll, who = read_roll(options.marks, assignment), who_decides(None)
-    students = {one: find_student(roll, one.student).id for one in right}
-    for one, n in right.items():
-        points = round(task.points * n / len(one.right), 2)
-        why = f"sitting: {n} of {len(one.right)} answers"
-        given = Decision(student=students[one], kind="points", task=task.number, value=points, text=why, by=who)
+    students = {seat: find_student(roll, seat.student).id for seat in right}
+    for seat, n in right.items():
+        points = round(task.points * n / len(seat.right), 2)
+        why = f"sitting: {n} of {len(seat.right)} answers"
+        given = Decision(student=students[seat], kind="points", task=task.number, value=points, text=why, by=who)
         decide(options.marks, given)
     print(f"\npoints of task {task.number} for {counted(len(right), 'student')}; {THEN}")

@@ -109,12 +109,12 @@ class OwnWork:
     """
 
     MODULES: ClassVar = {
-        "SCENES": "scenes",
-        "BY_HAND": "scenes",
+        "SCENES": "calls",
+        "BY_HAND": "calls",
         "CALLS": "calls",
         "CHOICES": "choices",
         "SYMPTOMS": "symptoms",
-        "TESTS": "descriptions",
+        "TESTS": "choices",
     }
 
     def __init__(self, assignment: Assignment) -> None:

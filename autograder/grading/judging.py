@@ -24,9 +24,8 @@ from ..intake.modules import Intake
 from ..intake.rules import find_internals, find_mentions
 from ..intake.statements import find_copied, statements_of_tests
 from ..intake.tree import TRANSLATIONS
-from ..own_work.graded_hunts import judge_hunts
+from ..own_work.graded import judge_own_work
 from ..own_work.made_code import Implementation, implementations_of
-from ..own_work.own_tests import judge_own_tests
 from ..running.collected_tests import CollectedTests
 from ..sandbox.kept import Notices
 from ..sandbox.submission import Sandbox
@@ -112,17 +111,15 @@ class Grader:
                 record = record.noted_of_run(f"the grader stopped checking answers in {nodeid}")
             untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
             by_hand = [left_to_people(task, submission.answers) for task in assignment.tasks if task.by_hand]
-            own_tests = [
-                judge_own_tests(submission, task, assignment, self.implementations[task.number], self.zygote, seed)
-                for task in assignment.tasks
-                if task.tests_of
-            ]
             explained = find_misconceptions(known.values(), self.tests, sandbox, assignment)
             sandbox.restart()
-            internals = to_read(sandbox.notices)
-            hunts = [judge_hunts(submission, task, self) for task in assignment.tasks if task.understanding == "hunts"]
-            results = [*untested, *by_hand, *own_tests, *explained, *hunts]
-            yield record.judged(results, internals=internals).finished()
+            own_work = [
+                judge_own_work(submission, task, self, self.implementations.get(task.number, {}), seed)
+                for task in assignment.tasks
+                if task.tests_of or task.understanding == "hunts"
+            ]
+            results = [*untested, *by_hand, *explained, *own_work]
+            yield record.judged(results, internals=to_read(sandbox.notices)).finished()
 
     def renew(self) -> bool:
         """Starts another zygote where the present one has ended; True if it did so.

@@ -1,17 +1,17 @@
-"""Questions and bug hunts about students' own code: at home, in a conversation, or in a sitting in class.
+"""Own tests, questions and bug hunts about students' own code: at home, in a conversation, or in a sitting in class.
 
-    traced_questions.py  questions at home: a call is watched        boxes.py         hunts at home
-    hunts.py      one line of a component is changed                 graded_hunts.py  hunts that were handed in
-    versions.py   a component with a line changed, and its results   bench.py         the same in the sandbox, for staff
-    student_lines.py  a student's statements, and one-line changes   operators.py     mutation operators behind them
-    own_tests.py  what students' own tests find              made_code.py    what these are tried on
-    test_names.py  a student's own tests, as text
-    trained_models.py  a model that was trained with a mistake
-    examiner.py   the kinds of questions that staff ask, which of them, and in which order
+    question.py   a question, and options chosen so that nothing but the code reveals the answer
+    traced_questions.py  questions about a call that is watched; those at home
     behaviour.py  asks what the code does: shapes, numbers, calls, branches, symptoms
     changes.py    asks which change breaks a test, or leaves all equal; and hunts on paper
-    question.py   questions and options, chosen so that nothing but the code tells the answer
+    examiner.py   the kinds of questions that staff ask, which of them, and in which order
     sheets.py     pages to print; seats, the key, and marks from what was answered
+    hunts.py      one line of a component is changed
+    boxes.py      hunts at home; a model that was trained with a mistake
+    versions.py   a component with a line changed, and its results; bench.py has it in the sandbox
+    student_lines.py  a student's code as text, and one-line changes; operators.py has the mutations behind them
+    own_tests.py  the faults that students' own tests find; made_code.py has the implementations
+    graded.py     judges own tests and hunts that were handed in
 
 Every answer comes from running this student's code, and so does the proof that the other options are wrong. A component
 that does not pass its tests is not asked about. What staff ask follows from the term's secret, the student and the

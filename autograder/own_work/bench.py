@@ -12,24 +12,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from torch import Tensor
 
+from foundation.assignment_file import Assignment
 from foundation.texts import printable
 
 from ..course.assignment_code import OwnWork
 from ..intake.modules import Intake
 from ..reports.html import CodeLine, Excerpt, code_line
+from ..running.collected_tests import CollectedTests
 from ..sandbox.submission import Sandbox
+from ..sandbox.zygote import Zygote
 from ..testing.case import number_of
 from ..testing.results import Outcome
 from .question import Option, Split
 from .student_lines import Change, Statement, changes_of, mixed, own_statements
 from .versions import EQUAL, Trial, Versions
-
-if TYPE_CHECKING:
-    from ..grading.judging import Grader
 
 MOST_TRIED = 8
 """Changes of a component."""
@@ -41,6 +41,14 @@ AROUND = 12
 """Lines that are shown before and after the one that is asked about."""
 
 
+class Bench(Protocol):
+    """The means to run submissions; the grader is one."""
+
+    assignment: Assignment
+    tests: CollectedTests
+    zygote: Zygote
+
+
 class Component(Versions):
     """A component of a submission, in the sandbox: the part that its author has written, and versions of it.
 
@@ -50,11 +58,11 @@ class Component(Versions):
         own: the statements that the author has written.
     """
 
-    def __init__(self, name: str, intake: Intake, grader: Grader, seed: int) -> None:
+    def __init__(self, name: str, intake: Intake, bench: Bench, seed: int) -> None:
         module = name.partition(".")[0]
         text = intake.sources[module][1] if module in intake.sources else ""
-        super().__init__(name, text, seed, OwnWork(grader.assignment))
-        self.intake, self._grader = intake, grader
+        super().__init__(name, text, seed, OwnWork(bench.assignment))
+        self.intake, self._bench = intake, bench
         self.draw = random.Random(number_of(seed, name))  # noqa: S311  the same for the same submission
         self.own = own_statements(intake, name)
         self._trials: dict[str | None, Trial] = {}
@@ -73,17 +81,17 @@ class Component(Versions):
     @cached_property
     def tried(self) -> list[tuple[Change, Trial]]:
         """The changes with how tests ended; those without a clear result are left out."""
-        return [(one, trial) for one in self.changes if (trial := self.judge(one.text)).is_clear]
+        return [(change, trial) for change in self.changes if (trial := self.judge(change.text)).is_clear]
 
     def judge(self, text: str | None = None, others: int = 0) -> Trial:
         """Run the tests of its task on the code, or on a version; with `others` on other inputs."""
         if others == 0 and text in self._trials:
             return self._trials[text]
-        task = next(task for task in self._grader.assignment.tasks if self.name in task.components)
+        task = next(task for task in self._bench.assignment.tasks if self.name in task.components)
         outcomes: list[Outcome] = []
         with self.open(text) as sandbox:
-            for found in self._grader.tests.run(sandbox, self.seed + others, only=task.marker):
-                outcomes = found.get(task.marker, outcomes)
+            for ended in self._bench.tests.run(sandbox, self.seed + others, only=task.marker):
+                outcomes = ended.get(task.marker, outcomes)
         trial = Trial(tuple(outcomes))
         if others == 0:
             self._trials[text] = trial
@@ -92,39 +100,41 @@ class Component(Versions):
     @contextmanager
     def open(self, text: str | None = None) -> Iterator[Sandbox]:
         """Open the submission, or a version of it, in the sandbox."""
-        sources, assignment = self.intake.sources, self._grader.assignment
+        sources, assignment = self.intake.sources, self._bench.assignment
         if text is not None:
             sources = {**sources, self.module: (sources[self.module][0], text)}
             limits = replace(assignment.limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
             assignment = replace(assignment, limits=limits)
-        with Sandbox(sources, assignment, zygote=self._grader.zygote, locate=self.intake.locate) as sandbox:
+        with Sandbox(sources, assignment, zygote=self._bench.zygote, locate=self.intake.locate) as sandbox:
             yield sandbox
             sandbox.budget.check_sandbox()
 
     def seen(self, text: str) -> Split:
-        """What is seen of a version, and what certainly is not; nothing where it raises, or where that is not clear."""
-        found = self.symptoms(text)
-        if any(len(is_seen) > 1 for is_seen in found.values()):
+        """Return the symptoms of a version, and others that it lacks; none where that is not clear, or it raises."""
+        symptoms = self.symptoms(text)
+        if any(len(is_seen) > 1 for is_seen in symptoms.values()):
             return (), ()
-        shown, absent = ([Option(told) for told in found if found[told] == {wanted}] for wanted in (True, False))
+        shown, absent = (
+            [Option(symptom) for symptom in symptoms if symptoms[symptom] == {wanted}] for wanted in (True, False)
+        )
         return shown, absent
 
     def symptoms(self, text: str) -> dict[str, set[bool]]:
-        """Tell which symptoms are seen of a version, with two sets of inputs; nothing of those that nobody can tell."""
+        """Return whether symptoms are seen of a version, with two sets of inputs; not those that nobody can tell."""
         usual, version = self.results("SYMPTOMS"), self.results("SYMPTOMS", text)
-        found: dict[str, set[bool | None]] = {}
-        for told in usual[0]:
-            values = [(before.get(told), after.get(told)) for before, after in zip(usual, version, strict=True)]
+        symptoms: dict[str, set[bool | None]] = {}
+        for symptom in usual[0]:
+            values = [(before.get(symptom), after.get(symptom)) for before, after in zip(usual, version, strict=True)]
             pairs = [(before[0].double(), after[0].double()) for before, after in values if before and after]
             is_known = [a.shape == b.shape and not bool((a - b).isnan().any()) for a, b in pairs]
             if len(pairs) < len(values) or not all(is_known):
                 continue
-            if isinstance(told, tuple):
-                found[told[0]] = {_grows(after, before) for before, after in pairs}
-                found[told[1]] = {_grows(before, after) for before, after in pairs}
+            if isinstance(symptom, tuple):
+                symptoms[symptom[0]] = {_grows(after, before) for before, after in pairs}
+                symptoms[symptom[1]] = {_grows(before, after) for before, after in pairs}
             elif not any(before for before, _ in pairs):
-                found[told] = {bool(after) for _, after in pairs}
-        return {told: {*map(bool, seen)} for told, seen in found.items() if None not in seen}
+                symptoms[symptom] = {bool(after) for _, after in pairs}
+        return {symptom: {*map(bool, seen)} for symptom, seen in symptoms.items() if None not in seen}
 
     def place(self, line: int) -> tuple[str, str]:
         """The file, or the notebook's cell, of a line, and the line's number there."""
@@ -132,20 +142,20 @@ class Component(Versions):
         return printable(file), printable(number)
 
     def number(self, line: int) -> str:
-        """Of a line, where the student finds it."""
+        """Return the number of a line where the student finds it."""
         return self.place(line)[1]
 
     def option(self, line: int, text: str) -> Option:
         """A line as it is, and as it is in a version, as one of several answers."""
-        before, after = (code_line(one.split("\n")[line - 1].strip()) for one in (self.text, text))
+        before, after = (code_line(version.split("\n")[line - 1].strip()) for version in (self.text, text))
         file, number = self.place(line)
         return Option(place=f"{file}, line {number}", before=before, after=after)
 
     def excerpt(self, statement: Statement, meant: Sequence[int] = ()) -> Excerpt:
         """A statement, or the lines that are meant, marked in the function around them, without its docstring."""
         function, meant = statement.function, meant or statement.lines
-        texts = [one for one in function.body if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)]
-        hidden = {number for one in texts for number in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
+        texts = [node for node in function.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+        hidden = {number for node in texts for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
         head, near = range(function.lineno, function.body[0].lineno), range(meant[0] - AROUND, meant[-1] + AROUND + 1)
         lines = self.text.split("\n")
         numbers = range(function.lineno, (function.end_lineno or function.lineno) + 1)

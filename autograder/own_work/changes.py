@@ -18,8 +18,7 @@ from foundation.texts import first_of
 from .bench import Component
 from .hunts import MOST_MISSED, quiet_changes
 from .question import LETTERS, Option, Question, drawn, multiple_choice
-from .student_lines import Change, Statement, expressions_in, with_code
-from .traced_questions import lines_of
+from .student_lines import Change, Statement, expressions_in, lines_of, with_code
 from .versions import Trial, function_of
 
 MOST_NAMED = 4
@@ -32,15 +31,15 @@ MOST_REWRITTEN, MOST_PAIRS, MOST_WRONG = 16, 10, 8
 Pair = tuple[Statement, Statement]
 
 
-def breaking_question(one: Component) -> Question | None:
-    """Which change breaks a test in some of its cases; None where no test tells so many changes apart.
+def breaking_question(component: Component) -> Question | None:
+    """Ask for the change that breaks a test in some of its cases; None where no test distinguishes so many changes.
 
     What no test notices may stand in code that this task does not run: it is no option. Nor is what breaks other cases
     of the same test: nobody could tell from the page.
     """
-    tried = {one.option(change.line, change.text): (change, trial) for change, trial in one.tried}
+    tried = {component.option(change.line, change.text): (change, trial) for change, trial in component.tried}
     noticed = {option: trial for option, (_, trial) in tried.items() if trial.missed}
-    words = one.tables["TESTS"]
+    words = component.tables["TESTS"]
     tests = sorted({test for trial in noticed.values() for test in trial.missed if not words or test in words})
     failed = {
         option: {function_of(row) for row, is_failure in trial.rows.items() if is_failure}
@@ -54,116 +53,122 @@ def breaking_question(one: Component) -> Question | None:
         )
         for test in tests
     ]
-    for index, right, options in itertools.islice(drawn(splits, one.draw), MOST_CHECKED):
+    for index, right, options in itertools.islice(drawn(splits, component.draw), MOST_CHECKED):
         test, trials = tests[index], [noticed[option] for option in options]
-        if not all(_does_again(one, *tried[option], test) for option in options):
+        if not all(_does_again(component, *tried[option], test) for option in options):
             continue
         checks = f"the test that checks {words[test]}" if words else f"`{test}`"
         text = (
-            f"Here are four changes of your `{one.title}`, each of one line and each made by itself. "
+            f"Here are four changes of your `{component.title}`, each of one line and each made by itself. "
             f"Only one of them breaks {checks}. Which one, and why?",
             "Why do the others pass this test?",
         )
         named = (first_of([f"`{name}`" for name in trial.missed], MOST_NAMED) for trial in trials)
         why = tuple(f"{letter} breaks {names}." for letter, names in zip(LETTERS, named, strict=True))
-        return multiple_choice("breaking", one.name, text, right, options, why=why)
+        return multiple_choice("breaking", component.name, text, right, options, why=why)
     return None
 
 
-def _does_again(one: Component, change: Change, trial: Trial, test: str) -> bool:
-    """Whether a change breaks a test, or does not, with other inputs too."""
+def _does_again(component: Component, change: Change, trial: Trial, test: str) -> bool:
+    """True if a change breaks a test, or does not, with other inputs too."""
     breaks = test in trial.missed
     others = range(1, MOST_OTHERS + 1) if breaks else (1, 2)  # what is wrong may fail a test of gradients by chance
-    return all((test in one.judge(change.text, other).missed) == breaks for other in others)
+    return all((test in component.judge(change.text, other).missed) == breaks for other in others)
 
 
-def hunt_question(one: Component) -> Question | None:
+def hunt_question(component: Component) -> Question | None:
     """A hunt; None where no change is quiet enough."""
     asked = "Which line is it? Why does it lead to this? What would be correct? Which input shows it? A point for each."
-    for change, trial, differing in quiet_changes(one, one.changes):
-        seen, _ = one.seen(change.text)
+    for change, trial, differing in quiet_changes(component, component.changes):
+        seen, _ = component.seen(change.text)
         if not seen:
             continue
-        text = f"In your `{one.title}` one line was changed, and this is seen: {one.draw.choice(seen).text}", asked
+        text = (
+            f"In your `{component.title}` one line was changed, and this is seen: {component.draw.choice(seen).text}",
+            asked,
+        )
         why = (
             f"It was `{change.before}`; any other correction that passes the task's tests is correct as well.",
             f"It shows for: {'; '.join(sorted(differing))}.",
             f"It breaks {', '.join(f'`{test}`' for test in trial.missed)}.",
         )
-        answer = f"Line {one.number(change.line)}: `{change.after.partition('  #')[0]}`"
+        answer = f"Line {component.number(change.line)}: `{change.after.partition('  #')[0]}`"
         # Docstrings and comments could tell what was there.
-        lines = {n: line.partition("  #")[0] for n, line in lines_of(one.name, {one.module: ("", change.text)}).items()}
-        return Question("hunt", one.name, text, answer, (one.lines(lines),), why=why)
+        lines = {
+            n: line.partition("  #")[0]
+            for n, line in lines_of(component.name, {component.module: ("", change.text)}).items()
+        }
+        return Question("hunt", component.name, text, answer, (component.lines(lines),), why=why)
     return None
 
 
-def equal_question(one: Component) -> Question | None:
-    """The only one of four rewritten lines that leaves all results equal.
+def equal_question(component: Component) -> Question | None:
+    """Ask for the only one of four rewritten lines that leaves all results equal.
 
     The others are rewritten in the same ways, as far as there are enough, and by slips.
     """
-    rewritten = list(_rewritten(one.text, one.own))
+    rewritten = list(_rewritten(component.text, component.own))
     equal: list[Option] = []
     wrong: list[Option] = []
     texts: dict[Option, str] = {}
-    for line, text in one.draw.sample(rewritten, min(len(rewritten), MOST_REWRITTEN)):
-        differing, option = one.differing(text), one.option(line, text)
+    for line, text in component.draw.sample(rewritten, min(len(rewritten), MOST_REWRITTEN)):
+        differing, option = component.differing(text), component.option(line, text)
         if differing is not None:
             texts[option] = text
             (wrong if differing else equal).append(option)
-    for change, _ in one.tried if equal else ():
-        if len(wrong) < MOST_WRONG and one.differing(change.text):
-            wrong.append(one.option(change.line, change.text))
-    for _, right, options in itertools.islice(drawn([(equal, wrong)], one.draw), MOST_CHECKED):
-        if not _passes(one, texts[right]):
+    for change, _ in component.tried if equal else ():
+        if len(wrong) < MOST_WRONG and component.differing(change.text):
+            wrong.append(component.option(change.line, change.text))
+    for _, right, options in itertools.islice(drawn([(equal, wrong)], component.draw), MOST_CHECKED):
+        if not _passes(component, texts[right]):
             continue
         asked = "Only one of these changes leaves all of its results as they are. Which one?"
-        told = (f"Here are four changes of your `{one.title}`, each made by itself. {asked}",)
-        return multiple_choice("equal", one.name, told, right, options)
+        paragraphs = (f"Here are four changes of your `{component.title}`, each made by itself. {asked}",)
+        return multiple_choice("equal", component.name, paragraphs, right, options)
     return None
 
 
-def order_question(one: Component) -> Question | None:
-    """Which two lines may change places, or must not."""
-    possible = list(neighbours(one.own, one.text))
+def order_question(component: Component) -> Question | None:
+    """Ask for two lines that may change places, or must not."""
+    possible = list(neighbours(component.own, component.text))
     pairs: dict[Option, tuple[Pair, str]] = {}
     harmless: list[Option] = []
     harmful: list[Option] = []
-    for pair, swapped in one.draw.sample(possible, min(len(possible), MOST_PAIRS)):
-        differing = one.differing(swapped)
+    for pair, swapped in component.draw.sample(possible, min(len(possible), MOST_PAIRS)):
+        differing = component.differing(swapped)
         if differing is not None:
-            option = Option(f"lines {' and '.join(one.number(statement.node.lineno) for statement in pair)}")
+            option = Option(f"lines {' and '.join(component.number(statement.node.lineno) for statement in pair)}")
             pairs[option] = pair, swapped
             (harmful if differing else harmless).append(option)
     splits = [(harmless, harmful), (harmful, harmless)]
-    for index, right, options in itertools.islice(drawn(splits, one.draw), MOST_CHECKED):
-        if not all(_passes(one, pairs[option][1]) for option in options if option in harmless):
+    for index, right, options in itertools.islice(drawn(splits, component.draw), MOST_CHECKED):
+        if not all(_passes(component, pairs[option][1]) for option in options if option in harmless):
             continue
         asked = "changes a result if its lines are swapped" if index else "may be swapped without any effect"
-        text = (f"Of these pairs of lines of your `{one.title}`, only one {asked}. Which?",)
+        text = (f"Of these pairs of lines of your `{component.title}`, only one {asked}. Which?",)
         lines = sorted({statement.node.lineno for option in options for statement in pairs[option][0]})
         firsts = {first.function: first for (first, _), _ in (pairs[option] for option in options)}
-        excerpts = tuple(one.excerpt(first, lines) for first in firsts.values())
-        return multiple_choice("order", one.name, text, right, options, excerpts)
+        excerpts = tuple(component.excerpt(first, lines) for first in firsts.values())
+        return multiple_choice("order", component.name, text, right, options, excerpts)
     return None
 
 
-def _passes(one: Component, text: str) -> bool:
+def _passes(component: Component, text: str) -> bool:
     """Return whether a version passes all tests, those of gradients and train mode included."""
-    return not one.judge(text).missed
+    return not component.judge(text).missed
 
 
 def neighbours(own: Sequence[Statement], text: str) -> Iterator[tuple[Pair, str]]:
-    """Statements that stand below each other, or with one between them; and the text in which they change places."""
-    single = [one for one in own if len(one.lines) == 1 and not isinstance(one.node, ast.Return)]
-    for index, one in enumerate(single):
-        for other in single[index + 1 : index + 3]:
-            lines, a, b = text.split("\n"), one.node.lineno - 1, other.node.lineno - 1
-            is_computation = one.function.name != "__init__"  # there, the order decides which parameter is which
-            is_level = one.function is other.function and one.node.col_offset == other.node.col_offset
+    """Yield statements on lines of their own, at most one between them; and the text in which they change places."""
+    single = [it for it in own if len(it.lines) == 1 and not isinstance(it.node, ast.Return)]
+    for index, first in enumerate(single):
+        for second in single[index + 1 : index + 3]:
+            lines, a, b = text.split("\n"), first.node.lineno - 1, second.node.lineno - 1
+            is_computation = first.function.name != "__init__"  # there, the order decides which parameter is which
+            is_level = first.function is second.function and first.node.col_offset == second.node.col_offset
             if is_computation and is_level and lines[a] != lines[b]:
                 lines[a], lines[b] = lines[b], lines[a]
-                yield (one, other), "\n".join(lines)
+                yield (first, second), "\n".join(lines)
 
 
 SAID = {
@@ -192,7 +197,7 @@ def _rewritten(text: str, own: Sequence[Statement]) -> Iterator[tuple[int, str]]
 
 
 def _said_otherwise(node: ast.expr) -> Iterator[ast.expr]:
-    """What is sometimes equal to an expression: `b + a` is to `a + b`, `b - a` is not to `a - b`."""
+    """Yield what is sometimes equal to an expression: `b + a` is to `a + b`, `b - a` is not to `a - b`."""
     match node:
         case ast.BinOp(left=ast.BinOp(left=a, op=op, right=b), op=other, right=c):
             yield ast.BinOp(a, op, ast.BinOp(b, other, c))

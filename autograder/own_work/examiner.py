@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from ..course.assignment_code import OwnWork
 from ..grading.record import content_hash
 from ..grading.seeds import Seeds
 from ..intake.modules import Intake
 from . import behaviour, changes
-from .bench import Component
+from .bench import Bench, Component
 from .question import Question
 from .sheets import Sheet
-
-if TYPE_CHECKING:
-    from ..grading.judging import Grader
 
 N_QUESTIONS, N_IN_A_SITTING = 5, 6
 CONTENT_CHARACTERS = 12
@@ -32,21 +28,21 @@ KINDS: Mapping[str, tuple[Callable[[Component], Question | None], str]] = {
     "symptom": (behaviour.symptom_question, "SYMPTOMS"),
     "value": (behaviour.value_question, "BY_HAND"),
 }
-"""Who asks each kind of question, and the assignment's table of the components that it can be asked about; "" = all."""
+"""The function of each kind of question, and the table of the components that it can be asked about; "" = all."""
 HUNT = {"hunt": (changes.hunt_question, "CALLS")}
 
 
 class Examiner:
     """Asks about one submission after the other."""
 
-    def __init__(self, grader: Grader, seeds: Seeds, sitting: str = "", is_hunt: bool = False) -> None:
+    def __init__(self, bench: Bench, seeds: Seeds, sitting: str = "", is_hunt: bool = False) -> None:
         """Takes an open grader and the term's seeds.
 
         With the name of a sitting, such as its date, there are other questions. A hunt is one question about a change
         of a component.
         """
-        self._grader, self._seeds, self._sitting = grader, seeds, sitting
-        self._tables = OwnWork(grader.assignment)
+        self._bench, self._seeds, self._sitting = bench, seeds, sitting
+        self._tables = OwnWork(bench.assignment)
         self._n_questions = 1 if is_hunt else N_IN_A_SITTING if sitting else N_QUESTIONS
         self._kinds = HUNT if is_hunt else KINDS
 
@@ -58,10 +54,10 @@ class Examiner:
         """
         content, on = content_hash(intake.hashes), f" on {self._sitting}" if self._sitting else ""
         seed = self._seeds.seed_of(f"questions to {key} about {content}{on}")
-        names = [c for task in self._grader.assignment.tasks if not task.extension for c in task.components]
-        components = [Component(name, intake, self._grader, seed) for name in names]
-        questions = self._draw([one for one in components if one.own], random.Random(seed))  # noqa: S311
-        questions.sort(key=lambda one: names.index(one.component))
+        names = [c for task in self._bench.assignment.tasks if not task.extension for c in task.components]
+        components = [Component(name, intake, self._bench, seed) for name in names]
+        questions = self._draw([component for component in components if component.own], random.Random(seed))  # noqa: S311
+        questions.sort(key=lambda question: names.index(question.component))
         reason = "" if len(questions) == self._n_questions else _reason(components)
         return Sheet(key, name, tuple(questions), reason, content[:CONTENT_CHARACTERS])
 
@@ -73,7 +69,7 @@ class Examiner:
         for kind in kinds * 2:  # once more, about another component, where some kinds do not fit this code
             ask, table = self._kinds[kind]
             # Components about which there is no question yet come first.
-            own.sort(key=lambda component: sum(one.component == component.name for one in questions))
+            own.sort(key=lambda component: sum(it.component == component.name for it in questions))
             for component in own:
                 if len(questions) == self._n_questions:
                     return questions
@@ -88,10 +84,10 @@ class Examiner:
 
 
 def _reason(components: list[Component]) -> str:
-    """Why there are fewer questions than there should be."""
-    absent = [one.title for one in components if not one.own]
+    """Return why there are fewer questions than there should be."""
+    absent = [component.title for component in components if not component.own]
     if len(absent) == len(components):
         return "none of the assignment's components is in the submission"
-    faulty = [one.title for one in components if one.own and not one.works]
+    faulty = [component.title for component in components if component.own and not component.works]
     names = {"not all tests pass for": faulty, "not in the submission:": absent}
-    return "; ".join(f"{what} {', '.join(some)}" for what, some in names.items() if some) or "no more fit this code"
+    return "; ".join(f"{reason} {', '.join(some)}" for reason, some in names.items() if some) or "no more fit this code"

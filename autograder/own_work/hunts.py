@@ -2,7 +2,7 @@
 
 The change is drawn by the term, the student's name and the code, among small changes that raise no exception, keep all
 shapes and fail some tests of the task: about as many for everybody. Nothing is handed out but what the student has
-written. Home (`boxes.py`) and grading (`graded_hunts.py`) draw alike; hunts on paper (`changes.py`) have the same rule.
+written. Home (`boxes.py`) and grading (`graded.py`) draw alike; hunts on paper (`changes.py`) have the same rule.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from torch import Tensor
 
 from foundation.assignment_file import Assignment
 
-from ..intake.sources import Sources
+from ..intake.sources import Sources, tree_of
 from ..testing.case import Case, number_of
 from ..testing.comparison import expect, fail
 from ..testing.submission import SubmissionUnderTest
-from .student_lines import Change, changes_of, mixed, statements_in
-from .test_names import todo_in
-from .traced_questions import Scene, definition_of, lines_of
+from .student_lines import Change, changes_of, definition_of, lines_of, mixed, statements_in, todo_in
+from .traced_questions import Scene
 from .versions import Trial, Versions, differ, tensors_of
 
 SEED = 0
@@ -160,24 +159,22 @@ class Hunt:
         old = lines[line - 1]
         lines[line - 1] = old[: len(old) - len(old.lstrip())] + code.strip()
         text = "\n".join(lines)
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        if isinstance(tree_of(text), SyntaxError):
             fail(self._about("its code now"), f"Python in the place of line {number}", shown(code))
         results = (self.versions.results("CALLS", version) for version in (text, self.change.text))
         is_same = all(
             bool(a) and a.keys() == b.keys() and all(differ(a[call], b[call]) is not True for call in a)
             for a, b in zip(*results, strict=True)
         )
-        what = self._about(f"your code with this line {number}")
-        expect(is_same, what, "the same results as the box, in every call", "others")
+        changed = self._about(f"your code with this line {number}")
+        expect(is_same, changed, "the same results as the box, in every call", "others")
 
     def _read_input(self, given: object) -> list[Tensor | None]:
         __tracebackhide__ = True
         axes = [f"{value.ndim} axes" if isinstance(value, Tensor) else "None" for value in self.scene.inputs]
-        what, right = self._about("the input"), f"a list of {len(axes)} arguments: {', '.join(axes)}"
+        about, right = self._about("the input"), f"a list of {len(axes)} arguments: {', '.join(axes)}"
         if not isinstance(given, (list, tuple)) or len(given) != len(axes):
-            fail(what, right, shown(given))
+            fail(about, right, shown(given))
         inputs: list[Tensor | None] = []
         for value, example in zip(given, self.scene.inputs, strict=True):
             if value is None or example is None:
@@ -186,9 +183,9 @@ class Hunt:
             try:
                 tensor = torch.as_tensor(value).detach()
             except Exception:  # whatever a value that is no number raises
-                fail(what, "tensors, or numbers in lists that are equally long", shown(value))
+                fail(about, "tensors, or numbers in lists that are equally long", shown(value))
             is_small = 0 < tensor.numel() <= MOST_NUMBERS and tensor.ndim == example.ndim
-            expect(is_small, what, f"{right}, at most {MOST_NUMBERS:,} numbers each", f"shape {tuple(tensor.shape)}")
+            expect(is_small, about, f"{right}, at most {MOST_NUMBERS:,} numbers each", f"shape {tuple(tensor.shape)}")
             inputs.append(tensor.to(example.dtype))
         return inputs
 
@@ -202,7 +199,7 @@ def draw_hunt(number: str, versions: Versions, student: str, assignment: Assignm
     definition, lines = definition_of(versions.name, sources), lines_of(versions.name, sources)
     word = f"{assignment.term} {''.join(student.lower().split())} {' '.join(lines.values())}"
     draw = random.Random(number_of(versions.name, word))  # noqa: S311  the same at home and where it is graded
-    suspects = [one for one in changes_of(versions.text, list(statements_in(definition))) if one.line in lines]
+    suspects = [it for it in changes_of(versions.text, list(statements_in(definition))) if it.line in lines]
     scene: Scene = versions.tables["SCENES"][versions.name](Case(SEED, f"hunts in {versions.name}"))
     changes = quiet_changes(versions, mixed(suspects, draw)[:MOST_TRIED])
     hunts = (Hunt(number, student.strip(), versions, change, suspects, lines, scene) for change, _, _ in changes)

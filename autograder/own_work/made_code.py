@@ -32,17 +32,17 @@ WRAPPED = "\n\nimplementation = {name}\n"
 
 
 def read_table(assignment: Assignment, file: str) -> Mapping[str, Any]:
-    """What a file of the assignment says."""
+    """Read a file of the assignment."""
     return tomllib.loads((assignment.folder / file).read_text(encoding="utf-8"))
 
 
-def definition_of(component: str, sources: Sources) -> str:
+def bare_text(component: str, sources: Sources) -> str:
     """A component and all that it needs of the sources, in one text without docstrings, annotations and comments."""
     nodes = {name: node for _, text in sources.values() for name, node in _bare(text).items()}
     needed, waiting = set[str](), {component.partition(".")[2]}
     while waiting:
         needed |= waiting
-        named = {part.id for one in waiting for part in ast.walk(nodes[one]) if isinstance(part, ast.Name)}
+        named = {part.id for name in waiting for part in ast.walk(nodes[name]) if isinstance(part, ast.Name)}
         waiting = (named & nodes.keys()) - needed
     return "\n".join(dict.fromkeys(ast.unparse(node) for name, node in nodes.items() if name in needed))
 
@@ -61,7 +61,7 @@ def _bare(text: str) -> Mapping[str, ast.stmt]:
                 part.annotation = None
         match node:
             case ast.Import(names=names) | ast.ImportFrom(names=names, level=0):
-                nodes |= {one.asname or one.name.partition(".")[0]: node for one in names}
+                nodes |= {alias.asname or alias.name.partition(".")[0]: node for alias in names}
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
                 nodes[name] = node
     return nodes
@@ -82,7 +82,7 @@ def implementations_of(task: Task, assignment: Assignment) -> dict[str, list[Imp
     packed = assignment.folder / PACKED
     if packed.is_file():
         content = json.loads(zlib.decompress(base64.b85decode(packed.read_bytes())))
-        return {component: [Implementation(**one) for one in content[component]] for component in task.tests_of}
+        return {component: [Implementation(**row) for row in content[component]] for component in task.tests_of}
     return {component: list(_made(component, task, assignment)) for component in task.tests_of}
 
 
@@ -113,13 +113,13 @@ def _made(component: str, task: Task, assignment: Assignment) -> Iterator[Implem
 def _alone(component: str, text: str) -> str:
     """A component of a module with this text, as an implementation."""
     module, _, name = component.partition(".")
-    return definition_of(component, {module: ("", text)}) + WRAPPED.format(name=name)
+    return bare_text(component, {module: ("", text)}) + WRAPPED.format(name=name)
 
 
 def pack(assignment: Assignment) -> bytes:
     """All implementations in one file."""
     made = [implementations_of(task, assignment) for task in assignment.tasks if task.tests_of]
-    content = {component: [asdict(one) for one in known] for each in made for component, known in each.items()}
+    content = {component: [asdict(it) for it in known] for each in made for component, known in each.items()}
     return base64.b85encode(zlib.compress(json.dumps(content, ensure_ascii=False).encode(), 9))
 
 

@@ -72,7 +72,7 @@ def with_code_spans(text: str) -> Markup:
 
 @dataclass(frozen=True)
 class Seat:
-    """What one student was asked.
+    """The questions of one student.
 
     Attributes:
         seat: its number.
@@ -89,21 +89,23 @@ class Seat:
     kinds: tuple[str, ...]
 
 
-def seat(sheets: Sequence[Sheet]) -> list[tuple[Seat, Sheet]]:
+def assign_seats(sheets: Sequence[Sheet]) -> list[tuple[Seat, Sheet]]:
     """A seat for each student who has questions, in the order of names."""
     asked = sorted((sheet for sheet in sheets if sheet.questions), key=lambda sheet: (sheet.name.casefold(), sheet.key))
-    found = []
+    seats = []
     for number, sheet in enumerate(asked, start=1):
-        right = "".join(LETTERS[one.right] for one in sheet.questions if one.right is not None)
-        found.append((Seat(number, sheet.key, sheet.name, right, tuple(one.kind for one in sheet.questions)), sheet))
-    return found
+        right = "".join(LETTERS[it.right] for it in sheet.questions if it.right is not None)
+        seats.append(
+            (Seat(number, sheet.key, sheet.name, right, tuple(question.kind for question in sheet.questions)), sheet)
+        )
+    return seats
 
 
 def write_key(seats: Sequence[Seat], folder: Path) -> None:
     """Writes the key, and the file to be filled in unless it is there already."""
-    write_whole(folder / KEY, json.dumps([asdict(one) for one in seats], indent=2, ensure_ascii=False) + "\n")
+    write_whole(folder / KEY, json.dumps([asdict(seat) for seat in seats], indent=2, ensure_ascii=False) + "\n")
     if not (folder / ANSWERS).exists():
-        rows: list[Mapping[str, Cell]] = [{"seat": one.seat, "name": one.name} for one in seats]
+        rows: list[Mapping[str, Cell]] = [{"seat": seat.seat, "name": seat.name} for seat in seats]
         write_whole(folder / ANSWERS, as_csv(["seat", "name", "answers"], rows))
 
 
@@ -116,37 +118,37 @@ def read_key(folder: Path) -> dict[int, Seat]:
         raise UserError(f"{printable(str(folder))}: no such sitting; draw it first: ask … --sitting NAME") from None
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise UserError(f"{printable(str(folder / KEY))}: cannot be read ({error}); draw the sitting again") from None
-    return {one.seat: one for one in seats}
+    return {seat.seat: seat for seat in seats}
 
 
 def read_answers(path: Path, seats: Mapping[int, Seat]) -> dict[int, str]:
-    """What was answered, by seat: as many letters as there are questions, `-` for none; seats without any are left out.
+    """Read the answers by seat: as many letters as there are questions, `-` for none; seats without any are left out.
 
     Raises:
         UserError: naming the line, and what would be right.
     """
-    found: dict[int, str] = {}
+    answers: dict[int, str] = {}
     (_, heading), *rows = rows_of(path) or [(1, list[str]())]
     for line, cells in rows:
         row, where = dict(zip(heading, cells, strict=False)), f"{printable(str(path))}, line {line}"
-        number, said = row.get("seat", "").strip(), re.sub(r"[\s,;]", "", row.get("answers", "")).upper()
+        number, letters = row.get("seat", "").strip(), re.sub(r"[\s,;]", "", row.get("answers", "")).upper()
         if cells and (not number.isdecimal() or int(number) not in seats):
             raise UserError(f"{where}: seat = {printable(number, 20)!r}: expected a number from 1 to {len(seats)}")
-        if not said:
+        if not letters:
             continue
         n = len(seats[int(number)].right)
-        if len(said) != n or set(said) - set(LETTERS + NONE):
+        if len(letters) != n or set(letters) - set(LETTERS + NONE):
             expected = f"expected {n} of {', '.join(LETTERS)} or {NONE}, such as {'ABCD-A'[:n]}"
-            raise UserError(f"{where}: answers = {printable(said, 30)!r}: {expected}")
-        if int(number) in found:
+            raise UserError(f"{where}: answers = {printable(letters, 30)!r}: {expected}")
+        if int(number) in answers:
             raise UserError(f"{where}: seat {number} occurs twice: remove one of the lines")
-        found[int(number)] = said
-    return found
+        answers[int(number)] = letters
+    return answers
 
 
-def n_right(said: str, seat: Seat) -> int:
-    """How many answers are right."""
-    return sum(one == other for one, other in zip(said, seat.right, strict=True))
+def n_right(letters: str, seat: Seat) -> int:
+    """Count the right answers."""
+    return sum(letter == right for letter, right in zip(letters, seat.right, strict=True))
 
 
 def write_results(answers: Mapping[int, str], seats: Mapping[int, Seat], folder: Path) -> Path:
@@ -157,7 +159,7 @@ def write_results(answers: Mapping[int, str], seats: Mapping[int, Seat], folder:
 
 
 class Analysis(NamedTuple):
-    """How a kind of question did: how many answers there were, and which share of them was right.
+    """Results of a kind of question: number of answers, and the share of right ones.
 
     `discrimination` is the correlation of a right answer with the share of right answers to the student's other
     questions; None where it cannot be told. A kind that is weak does not tell strong students from weak ones.
@@ -170,24 +172,24 @@ class Analysis(NamedTuple):
 
     @property
     def is_weak(self) -> bool:
-        """Whether this kind should be dropped."""
+        """True if this kind should be dropped."""
         return self.discrimination is not None and self.discrimination < LEAST_DISCRIMINATION
 
 
 def analyse(answers: Mapping[int, str], seats: Mapping[int, Seat]) -> list[Analysis]:
     """The kinds, from the hardest to the easiest."""
     pairs: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for number, said in answers.items():
-        total = n_right(said, seats[number])
-        for letter, right, kind in zip(said, seats[number].right, seats[number].kinds, strict=True):
+    for number, letters in answers.items():
+        total = n_right(letters, seats[number])
+        for letter, right, kind in zip(letters, seats[number].right, seats[number].kinds, strict=True):
             is_right = letter == right
-            pairs[kind].append((float(is_right), (total - is_right) / max(1, len(said) - 1)))
-    found = []
+            pairs[kind].append((float(is_right), (total - is_right) / max(1, len(letters) - 1)))
+    analyses = []
     for kind, some in pairs.items():
         hits, others = zip(*some, strict=True)
         try:
             discrimination = correlation(hits, others) if len(some) >= LEAST_SITTING else None
         except StatisticsError:  # nothing varies
             discrimination = None
-        found.append(Analysis(kind, len(some), sum(hits) / len(some), discrimination))
-    return sorted(found, key=lambda one: one.easiness)
+        analyses.append(Analysis(kind, len(some), sum(hits) / len(some), discrimination))
+    return sorted(analyses, key=lambda analysis: analysis.easiness)

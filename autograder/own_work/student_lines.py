@@ -1,7 +1,7 @@
-"""Which lines of a component a student has written, and one-line changes of them.
+"""A student's code as text: definitions, tests and TODOs, the lines that are the student's own, and changes of them.
 
-The student's own are its simple statements that were not handed out. Changes are what the mutation operators make of
-them, as far as somebody might write it.
+The student's own are the simple statements that were not handed out. Changes of one line are what the mutation
+operators make of them, as far as somebody might write it.
 """
 
 from __future__ import annotations
@@ -9,20 +9,27 @@ from __future__ import annotations
 import ast
 import copy
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ..intake.sources import parse
+from foundation.texts import with_comment
+
+from ..intake.sources import Sources, in_module, tree_of
+from ..testing.comparison import fail
 from .operators import mutations, own_attribute
 
 if TYPE_CHECKING:  # students have no intake
     from ..intake.modules import Intake
 
+MOST_TESTS = 40
+"""Of one class."""
 MOST_CHARACTERS = 150
 """Of a line that is shown."""
+COMMENT = re.compile(r"\s*(#.*)?\r?")
 
 NESTED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 MOST_STATEMENTS = 100
@@ -59,6 +66,57 @@ class Statement:
         return ast.unparse(copy.deepcopy(self.node, {id(node): other}))
 
 
+def definition_of(component: str, sources: Sources) -> ast.FunctionDef | ast.ClassDef:
+    """Return the last definition of a component's name.
+
+    Raises: CheckFailed where its module is not Python; NotImplementedError where there is none.
+    """
+    module, _, name = component.partition(".")
+    tree = tree_of(sources[module][1])
+    if isinstance(tree, SyntaxError):
+        fail(f"your {module}.py", "Python", f"{in_module(module, tree.lineno or 1)}: {tree.msg}")
+    if (node := definitions_of(sources[module][1]).get(name)) is None:
+        raise NotImplementedError(f"{name} is not in {module}.py")
+    return node
+
+
+def definitions_of(text: str) -> dict[str, ast.FunctionDef | ast.ClassDef]:
+    """Return the functions and classes at the top of a module, the last one of each name."""
+    body = getattr(tree_of(text), "body", ())
+    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+def lines_of(component: str, sources: Sources) -> dict[int, str]:
+    """Return a component's lines by their numbers in its module; not docstrings, imports, comments and blank lines."""
+    definition = definition_of(component, sources)
+    hidden = {
+        number
+        for node in ast.walk(definition)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    lines = sources[component.partition(".")[0]][1].split("\n")
+    numbered = list(enumerate(lines, start=1))[definition.lineno - 1 : definition.end_lineno]
+    return {n: line.rstrip() for n, line in numbered if n not in hidden and not COMMENT.fullmatch(line)}
+
+
+def todo_in(definition: ast.AST, lines: list[str]) -> str:
+    """Return the TODO that is still in a definition; "" = none."""
+    for node in ast.walk(definition):
+        match node:
+            case ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(todo))])):
+                return with_comment(todo, lines, node.lineno) or "not implemented yet"
+    return ""
+
+
+def named_tests(text: str, name: str) -> dict[str, str]:
+    """Return the tests of a class by name, in order, each with the TODO that is still in it; none without the class."""
+    methods = getattr(definitions_of(text).get(name), "body", ())
+    tests = [it for it in methods if isinstance(it, ast.FunctionDef) and it.name.startswith("test")]
+    return {test.name: todo_in(test, text.split("\n")) for test in tests}
+
+
 def own_statements(intake: Intake, component: str) -> list[Statement]:
     """The statements of a component, and of helpers beside it, that the student has written.
 
@@ -74,24 +132,22 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
     if name not in ours:
         return []
     handed_out = definitions_of(intake.release.get(module, ("", ""))[1])
-    given = {ast.dump(node) for one in handed_out.values() for node in ast.walk(one) if isinstance(node, SIMPLE)}
+    given = {
+        ast.dump(node)
+        for definition in handed_out.values()
+        for node in ast.walk(definition)
+        if isinstance(node, SIMPLE)
+    }
     mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
-    helpers = [one for other, one in ours.items() if other in mentioned - handed_out.keys() - {name}]
-    found = [one for node in (ours[name], *helpers) for one in statements_in(node)]
+    helpers = [node for other, node in ours.items() if other in mentioned - handed_out.keys() - {name}]
+    statements = [it for node in (ours[name], *helpers) for it in statements_in(node)]
     lines = intake.sources[module][1].split("\n")
-    legible = [one for one in found if is_legible(one, lines)]
-    return [one for one in legible[:MOST_STATEMENTS] if ast.dump(one.node) not in given]
-
-
-def definitions_of(text: str) -> dict[str, ast.stmt]:
-    """The functions and classes at the top of a module, the last one of each name."""
-    tree = parse(text)
-    body = [] if isinstance(tree, SyntaxError) else tree.body
-    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    legible = [statement for statement in statements if is_legible(statement, lines)]
+    return [it for it in legible[:MOST_STATEMENTS] if ast.dump(it.node) not in given]
 
 
 def is_legible(statement: Statement, lines: list[str]) -> bool:
-    """Whether all lines of a statement can be shown, and it is no docstring or `...`."""
+    """True if all lines of a statement can be shown, and it is no docstring or `...`."""
     is_text = isinstance(statement.node, ast.Expr) and isinstance(statement.node.value, ast.Constant)
     return not is_text and all(len(lines[number - 1]) <= MOST_CHARACTERS for number in statement.lines)
 
@@ -122,17 +178,13 @@ def attributes_alike(definition: ast.ClassDef) -> dict[str, Collection[str]]:
 
 
 def with_code(text: str, node: ast.stmt | ast.expr, code: str) -> str | None:
-    """A module's text with other code in the place of a statement or an expression; None where that is not Python."""
+    """Return a module's text with other code in the place of a statement or expression; None where it is not Python."""
     lines = text.split("\n")
     first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
     before = lines[first].encode()[: node.col_offset].decode()
     after = lines[last].encode()[node.end_col_offset :].decode()
     changed = "\n".join([*lines[:first], before + code + after, *lines[last + 1 :]])
-    try:
-        ast.parse(changed)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return changed
+    return None if isinstance(tree_of(changed), SyntaxError) else changed
 
 
 @dataclass(frozen=True)
@@ -196,7 +248,7 @@ def changes_of(text: str, own: Sequence[Statement], changing: Changing = slips) 
 
     A statement on several lines has only slips, each in a part that stands on one of them.
     """
-    found: dict[tuple[int, str], Change] = {}
+    changes: dict[tuple[int, str], Change] = {}
     lines = text.split("\n")
     for statement in own:
         versions: Iterator[tuple[str, int, str | None]]
@@ -207,10 +259,10 @@ def changes_of(text: str, own: Sequence[Statement], changing: Changing = slips) 
             inner = slips_inside(statement) if changing is slips else iter(())
             versions = ((kind, part.lineno, with_code(text, part, in_place(other))) for kind, part, other in inner)
         for kind, line, changed in versions:
-            before, after = (one.split("\n")[line - 1].strip() for one in (text, changed or text))
+            before, after = (version.split("\n")[line - 1].strip() for version in (text, changed or text))
             if changed and after != before and changed.count("\n") == len(lines) - 1:
-                found.setdefault((line, after), Change(line, before, after, changed, kind))
-    return list(found.values())
+                changes.setdefault((line, after), Change(line, before, after, changed, kind))
+    return list(changes.values())
 
 
 def in_place(node: ast.expr) -> str:
@@ -220,7 +272,7 @@ def in_place(node: ast.expr) -> str:
 
 
 def is_plausible(node: ast.expr, other: ast.expr) -> bool:
-    """Whether the other expression might have been meant; a part of the first one is a step that was left out."""
+    """True if the other expression might have been meant; a part of the first one is a step that was left out."""
     if isinstance(node, ast.Call) and makes(node):
         return False
     is_part = any(other is part for part in ast.walk(node))
@@ -239,7 +291,7 @@ def arguments_of(function: ast.FunctionDef) -> dict[str, str]:
     """The arguments but `self`, with their annotations: only those of one kind are taken for one another."""
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return {one.arg: ast.unparse(one.annotation or ast.Constant("")) for one in every if one.arg != "self"}
+    return {it.arg: ast.unparse(it.annotation or ast.Constant("")) for it in every if it.arg != "self"}
 
 
 def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
@@ -253,13 +305,13 @@ def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def makes(node: ast.Call) -> bool:
-    """Whether a call makes a layer or a parameter: by its capital letter."""
+    """True if a call makes a layer or a parameter: by its capital letter."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     return name[:1].isupper()
 
 
 def is_tensor(node: ast.expr) -> bool:
-    """Whether an expression is what a step of a computation begins with, as far as one can tell."""
+    """True if a step of a computation may begin with an expression."""
     return (
         not isinstance(node, (ast.Constant, ast.Starred, ast.Attribute, ast.UnaryOp))
         and getattr(node, "id", "") not in LIBRARIES

@@ -1,4 +1,4 @@
-"""Questions to students about their own code, to be answered at home: what happens in it while it runs?
+"""Questions about a call of a student's own code that is watched: what happens in it while it runs?
 
 The code is run in small calls and watched, as by a debugger. What is asked, and what is right, follows from the text of
 the component alone: whoever has the same code gets the same questions, at home and where it is graded.
@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,42 +25,18 @@ from foundation.command_line import UserError
 
 from ..at_home.hints import hints_for
 from ..course.assignment_code import OwnWork
-from ..intake.sources import Sources, in_module, parse, read_sources
+from ..intake.sources import Sources, read_sources
 from ..running.under_test import InProcessSubmission
 from ..testing.case import Case, number_of
-from ..testing.comparison import are_near, fail
+from ..testing.comparison import fail
 from ..testing.results import State
 from ..testing.submission import SubmissionUnderTest
-from .test_names import todo_in
+from .question import Question
+from .student_lines import definition_of, lines_of, todo_in
 
 N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4
-LONGEST_ANSWER = 200
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
-COMMENT = re.compile(r"\s*(#.*)?\r?")
 BLOCKS = (ast.If, ast.For, ast.While)
 NOT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp, ast.Lambda)
-Definition = ast.FunctionDef | ast.ClassDef
-
-
-@dataclass(frozen=True)
-class OwnQuestion:
-    """A question, and the numbers of the right answer."""
-
-    text: str
-    right: tuple[float, ...]
-
-    def is_answered(self, said: str) -> bool:
-        """Whether the numbers of an answer are the right ones, in their order."""
-        return len(said) <= LONGEST_ANSWER and are_near([float(one) for one in NUMBER.findall(said)], self.right)
-
-
-@dataclass(frozen=True)
-class OwnQuestions:
-    """The questions about a component."""
-
-    tag: str
-    listing: str
-    questions: tuple[OwnQuestion, ...]
 
 
 @dataclass(frozen=True)
@@ -77,11 +52,17 @@ class Scene:
     @property
     def tensors(self) -> list[Tensor]:
         """The inputs but None."""
-        return [one for one in self.inputs if isinstance(one, Tensor)]
+        return [value for value in self.inputs if isinstance(value, Tensor)]
 
-    def ask(self, asked: str, *right: float) -> OwnQuestion:
-        """A question about the call, with the numbers of the right answer."""
-        return OwnQuestion(f"The call is {self.told}\n   {asked}", right)
+    def ask(self, kind: str, asked: str, *numbers: float) -> Question:
+        """Make a question about the call, whose answer is typed."""
+        answer = ", ".join(f"{number:g}" for number in numbers)
+        return Question(kind, self.component, (self.call, asked), answer, numbers=numbers)
+
+    @property
+    def call(self) -> str:
+        """The call in a sentence."""
+        return f"The call is {self.told}"
 
     def subject(self, submission: SubmissionUnderTest, isolated: bool = True) -> Any:
         """Return the function's name, or a module in eval mode, with random parameters."""
@@ -107,20 +88,24 @@ class Place:
 
 @dataclass(frozen=True)
 class Sight:
-    """What a place holds in a call for the first time, if that is a tensor, and how often its statement is run."""
+    """The tensor that a place holds in a call for the first time, if any, and how often its statement is run."""
 
     place: Place
     value: Tensor | None
     times: int
 
-    @property
-    def first_time(self) -> str:
-        """What a question adds where the statement is run more than once."""
-        return " for the first time" * (self.times > 1)
+
+@dataclass(frozen=True)
+class OwnQuestions:
+    """The questions about a component at home; its lines with the numbers by which they name them; a tag of both."""
+
+    tag: str
+    listing: str
+    questions: tuple[Question, ...]
 
 
 def find(component: str, submission: SubmissionUnderTest, assignment: Assignment) -> OwnQuestions:
-    """Draws the questions about a component, a function or a class with a `forward`, which has to run."""
+    """Draw the questions about a component, a function or a class with a `forward`, which has to run."""
     tables = OwnWork(assignment)
     lines = lines_of(component, submission.sources)
     tag = hashlib.sha256("\n".join(lines.values()).encode()).hexdigest()[:6]
@@ -129,66 +114,39 @@ def find(component: str, submission: SubmissionUnderTest, assignment: Assignment
     scene: Scene = tables["SCENES"][component](Case(0, f"questions about {component} {tag}"))
     subject = scene.subject(submission)
     sights = watch(submission, scene, subject, places)
-    by_numbers: Iterator[OwnQuestion] = iter(())
+    by_numbers: Iterator[Question] = iter(())
     if component in tables["BY_HAND"]:
         by_hand: Scene = tables["BY_HAND"][component](Case(0, tag))
-        seen = watch(submission, by_hand, by_hand.subject(submission), places)
-        by_numbers = _asked_for_numbers(by_hand, seen, draw)
-    shapes = _asked_for_shapes(scene, sights, draw)
+        seen = numbers_in(by_hand, watch(submission, by_hand, by_hand.subject(submission), places), draw)
+        by_numbers = (by_hand.ask("value", about_numbers(place, place.number), *held) for place, held in seen)
+    shapes = (
+        scene.ask("shape", about_shape(sight, sight.place.number), *shape)
+        for sight, shape in shapes_in(scene, sights, draw)
+    )
     changed = _asked_for_change(scene, sights, lambda other: watch(submission, other, subject, places))
     kinds = draw.sample([next(by_numbers, None), changed, _asked_for_runs(scene, sights, draw)], 3)
-    questions = [one for one in (next(shapes, None), *kinds, *by_numbers, *shapes) if one is not None]
+    questions = [it for it in (next(shapes, None), *kinds, *by_numbers, *shapes) if it is not None]
     listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
     return OwnQuestions(tag, listing, tuple(questions[:N_QUESTIONS]))
 
 
-def definition_of(component: str, sources: Sources) -> Definition:
-    """The last definition of a component's name.
-
-    Raises: CheckFailed where its module is not Python; NotImplementedError where there is none.
-    """
-    module, _, name = component.partition(".")
-    tree = parse(sources[module][1])
-    if isinstance(tree, SyntaxError):
-        fail(f"your {module}.py", "Python", f"{in_module(module, tree.lineno or 1)}: {tree.msg}")
-    nodes = [node for node in tree.body if isinstance(node, Definition) and node.name == name]
-    if not nodes:
-        raise NotImplementedError(f"{name} is not in {module}.py")
-    return nodes[-1]
-
-
-def lines_of(component: str, sources: Sources) -> dict[int, str]:
-    """A component's lines by their numbers in its module, without docstrings, imports, comments and blank lines."""
-    definition = definition_of(component, sources)
-    hidden = {
-        number
-        for node in ast.walk(definition)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
-    lines = sources[component.partition(".")[0]][1].split("\n")
-    numbered = list(enumerate(lines, start=1))[definition.lineno - 1 : definition.end_lineno]
-    return {n: line.rstrip() for n, line in numbered if n not in hidden and not COMMENT.fullmatch(line)}
-
-
 def places_in(lines: Mapping[int, str]) -> list[Place]:
-    """Where a component with these lines can be looked at: the names that it sets, and parts of what it returns."""
+    """Return where a component with these lines can be looked at: names that it sets, parts of what it returns."""
     text, numbers = "\n".join(lines.values()), list(lines)
     tree = ast.parse(text)
-    inside = {id(one) for block in ast.walk(tree) if isinstance(block, BLOCKS) for one in ast.walk(block)}
+    inside = {id(part) for block in ast.walk(tree) if isinstance(block, BLOCKS) for part in ast.walk(block)}
     places: list[Place] = []
     for node in ast.walk(tree):
         codes: list[str] = []
         match node:
             case ast.Assign(targets=[ast.Name(id=name)]):
                 codes = [name]
-            case ast.Assign(targets=[ast.Tuple(elts=names)]) if all(isinstance(one, ast.Name) for one in names):
-                codes = [ast.unparse(one) for one in names]
+            case ast.Assign(targets=[ast.Tuple(elts=names)]) if all(isinstance(part, ast.Name) for part in names):
+                codes = [ast.unparse(part) for part in names]
             case ast.Return(value=ast.expr() as value):
-                hidden = {id(part) for one in ast.walk(value) if isinstance(one, NOT_ONCE) for part in ast.walk(one)}
-                parts = [one for one in ast.walk(value) if isinstance(one, (ast.Call, ast.BinOp))]
-                shown = [ast.get_source_segment(text, one) or "" for one in parts if id(one) not in hidden]
+                hidden = {id(part) for part in ast.walk(value) if isinstance(part, NOT_ONCE) for part in ast.walk(part)}
+                parts = [part for part in ast.walk(value) if isinstance(part, (ast.Call, ast.BinOp))]
+                shown = [ast.get_source_segment(text, part) or "" for part in parts if id(part) not in hidden]
                 codes = [code for code in shown if code and "\n" not in code and "_(" not in code]
         for code in codes:
             if len(code) <= MOST_CHARACTERS and isinstance(node, ast.stmt):
@@ -200,75 +158,84 @@ def places_in(lines: Mapping[int, str]) -> list[Place]:
 
 def watch(submission: SubmissionUnderTest, scene: Scene, subject: Any, places: Sequence[Place]) -> list[Sight]:
     """Makes a scene's call of its subject, and looks on: see `stand_ins/watching.py` of the assignment."""
-    wanted = [[one.first, one.last, one.code, one.is_after] for one in places]
+    wanted = [[place.first, place.last, place.code, place.is_after] for place in places]
     values, times = submission.apply("watch", subject, list(scene.inputs), wanted)
-    kept = (one if isinstance(one, Tensor) else None for one in values)
+    kept = (value if isinstance(value, Tensor) else None for value in values)
     return [Sight(place, value, int(n)) for place, value, n in zip(places, kept, times, strict=True)]
 
 
-def where(place: Place, number: object) -> str:
-    """An expression with the number of its line, in a question."""
+def about_shape(sight: Sight, number: object) -> str:
+    """Ask for the shape of an expression in the line of this number."""
+    return f"What is the shape of {_where(sight.place, number)}{' for the first time' * (sight.times > 1)}?"
+
+
+def about_numbers(place: Place, number: object) -> str:
+    """Ask for the numbers in an expression in the line of this number."""
+    return f"Which numbers are in {_where(place, number)}? Two decimals are enough."
+
+
+def _where(place: Place, number: object) -> str:
     return f"`{place.code}` {'once' if place.is_after else 'in'} line {number}{' has run' * place.is_after}"
 
 
-def _asked_for_shapes(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[OwnQuestion]:
-    """Shapes of several axes, each once; those that are handed over already come last."""
-    given = {tuple(one.shape) for one in scene.tensors}
-    tensors = [(tuple(one.value.shape), one) for one in sights if one.value is not None]
+def shapes_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[tuple[Sight, tuple[int, ...]]]:
+    """Yield where to ask for a shape, each shape once: those that are handed over last, those of many axes first."""
+    given = {tuple(tensor.shape) for tensor in scene.tensors}
     first: dict[tuple[int, ...], Sight] = {}
-    for shape, sight in draw.sample(tensors, len(tensors)):
+    tensors = [(sight, tuple(sight.value.shape)) for sight in sights if sight.value is not None]
+    for sight, shape in draw.sample(tensors, len(tensors)):
         if shape:
             first.setdefault(shape, sight)
     for shape in sorted(first, key=lambda shape: (shape in given, -len(shape))):
-        sight = first[shape]
-        yield scene.ask(f"What is the shape of {where(sight.place, sight.place.number)}{sight.first_time}?", *shape)
+        yield first[shape], shape
 
 
-def _asked_for_numbers(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[OwnQuestion]:
-    """A few numbers of a call by hand, each once, which are not all the same as its inputs'."""
-    given = [one.flatten().tolist() for one in scene.tensors]
+def numbers_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[tuple[Place, tuple[float, ...]]]:
+    """Yield where to ask for a few numbers, each once, which are not all the same as an input's."""
+    given = [tensor.flatten().tolist() for tensor in scene.tensors]
     fitting: dict[tuple[float, ...], Place] = {}
     for sight in draw.sample(sights, len(sights)):
         value = sight.value
         held = tuple(value.double().flatten().tolist()) if value is not None and value.dtype is not torch.bool else ()
-        if 0 < len(held) <= MOST_NUMBERS and all(abs(one) < 1e4 for one in held) and [*held] not in given:
-            fitting.setdefault(tuple(round(one, 4) for one in held), sight.place)
-    for held, place in fitting.items():
-        yield scene.ask(f"Which numbers are in {where(place, place.number)}? Two decimals are enough.", *held)
+        if 0 < len(held) <= MOST_NUMBERS and all(abs(number) < 1e4 for number in held) and [*held] not in given:
+            fitting.setdefault(tuple(round(number, 4) for number in held), sight.place)
+    yield from ((place, held) for held, place in fitting.items())
 
 
 def _asked_for_change(
     scene: Scene, sights: Sequence[Sight], look: Callable[[Scene], Sequence[Sight]]
-) -> OwnQuestion | None:
-    """Which line is the first to compute something else where the mask forbids the first key of the last sentence."""
-    masks = [one for one in scene.tensors if one.dtype is torch.bool]
+) -> Question | None:
+    """Ask for the first line that computes something else where the mask forbids the last sentence its first key."""
+    masks = [tensor for tensor in scene.tensors if tensor.dtype is torch.bool]
     if not masks:
         return None
     turned = masks[0].clone()
     cell = (len(turned) - 1, *[0] * (turned.ndim - 1))
     turned[cell] ^= True
-    others = look(replace(scene, inputs=tuple(turned if one is masks[0] else one for one in scene.inputs)))
+    others = look(replace(scene, inputs=tuple(turned if it is masks[0] else it for it in scene.inputs)))
     changed = [
-        one.place.number
-        for one, other in zip(sights, others, strict=True)
-        if one.value is not None
+        sight.place.number
+        for sight, other in zip(sights, others, strict=True)
+        if sight.value is not None
         and other.value is not None
-        and one.value.shape == other.value.shape
-        and not torch.equal(one.value, other.value)
+        and sight.value.shape == other.value.shape
+        and not torch.equal(sight.value, other.value)
     ]
-    if not changed or min(changed) == min(one.place.number for one in sights):
+    if not changed or min(changed) == min(sight.place.number for sight in sights):
         return None
     asked = "Of the lines that set a name or return, which is the first that computes other values?"
-    return scene.ask(f"Now mask[{', '.join(map(str, cell))}] turns from True to False. {asked}", min(changed))
+    return scene.ask("change", f"Now mask[{', '.join(map(str, cell))}] turns from True to False. {asked}", min(changed))
 
 
-def _asked_for_runs(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> OwnQuestion | None:
-    """How often a line in a branch or a loop is run."""
-    inner = sorted({(one.place.number, one.times) for one in sights if one.place.is_in_block or one.times > 1})
+def _asked_for_runs(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Question | None:
+    """Ask how often a line in a branch or a loop is run."""
+    inner = sorted(
+        {(sight.place.number, sight.times) for sight in sights if sight.place.is_in_block or sight.times > 1}
+    )
     if not inner:
         return None
     line, n = draw.choice(inner)
-    return scene.ask(f"How often is line {line} run? 0 = never.", n)
+    return scene.ask("runs", f"How often is line {line} run? 0 = never.", n)
 
 
 def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object, object]:
@@ -282,17 +249,17 @@ def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object
         raise NotImplementedError(todo)
     returned = [node.value for node in function.body if isinstance(node, ast.Return)]
     try:
-        said = ast.literal_eval(returned[0] or ast.Constant(None)) if returned else None
-        got = type(said).__name__
+        answers = ast.literal_eval(returned[0] or ast.Constant(None)) if returned else None
+        got = type(answers).__name__
     except (ValueError, TypeError, RecursionError, MemoryError):
-        said, got = None, "something that has to be run"
-    if not isinstance(said, dict):
+        answers, got = None, "something that has to be run"
+    if not isinstance(answers, dict):
         fail("your answers", f"`return {{…}}` in `{name}`: a dictionary of texts that you have typed", got)
-    return said
+    return answers
 
 
 def tell(number: str, sources: Sources, assignment: Assignment) -> str:
-    """What a student reads of the questions about a task. Raises: UserError where there are none, or not yet."""
+    """Return the questions about a task as text. Raises: UserError where there are none, or not yet."""
     about = {c: task for task in assignment.tasks if task.understanding == "questions" for c in task.asks_about}
     tasks = {t.number: t for t in assignment.tasks if not t.extension and set(t.components) & about.keys()}
     if number not in tasks:
@@ -307,7 +274,8 @@ def tell(number: str, sources: Sources, assignment: Assignment) -> str:
     for component in tasks[number].components:
         asked, place = find(component, submission, assignment), about[component]
         gaps = ", ".join(['"…"'] * len(asked.questions))
-        shown += [asked.listing, *(f"{n}. {one.text}" for n, one in enumerate(asked.questions, start=1))]
+        texts = ("\n   ".join(question.text) for question in asked.questions)
+        shown += [asked.listing, *(f"{n}. {text}" for n, text in enumerate(texts, start=1))]
         shown += [f"Your answers are an entry of what `{place.components[0]}` returns (task {place.number}):"]
         shown += [f'    "{number} {asked.tag}": [{gaps}],']
     submission.close()

@@ -37,7 +37,7 @@ Results = Mapping[Any, Sequence[Tensor] | None]
 
 @dataclass(frozen=True)
 class Trial:
-    """How the tests of a component's task ended for one version."""
+    """Outcomes of the tests of a component's task for one version."""
 
     outcomes: tuple[Outcome, ...]
 
@@ -136,11 +136,11 @@ class Versions(ABC):
         return all(_shapes(other.get(call)) == _shapes(parts) for call, parts in self.usual[0].items())
 
 
-def differ(one: Sequence[Tensor] | None, other: Sequence[Tensor] | None) -> bool | None:
+def differ(result: Sequence[Tensor] | None, other: Sequence[Tensor] | None) -> bool | None:
     """Return whether two results differ; None where that is a matter of rounding."""
-    if _shapes(one) != _shapes(other):
+    if _shapes(result) != _shapes(other):
         return True
-    pairs = [(a, b) for a, b in zip(one or (), other or (), strict=True) if a.numel()]
+    pairs = [(a, b) for a, b in zip(result or (), other or (), strict=True) if a.numel()]
     if not all(torch.equal(a.isnan(), b.isnan()) for a, b in pairs):
         return True
     largest = max((float(((a - b).abs() / (1 + a.abs())).nan_to_num(0.0).max()) for a, b in pairs), default=0.0)

@@ -7,7 +7,7 @@ import torch
 from PIL import Image
 
 from autograder.intake.sources import read_sources
-from autograder.own_work.trained_models import draw_model
+from autograder.own_work.boxes import draw_model
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE as FOLDER
 from given.alignment import error_rate, join_links

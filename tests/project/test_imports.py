@@ -84,7 +84,7 @@ def test_an_assignment_imports_only_what_the_guide_names():
         "assignment",
         "autograder.course.assignment_code",
         "autograder.own_work.boxes",
-        "autograder.own_work.test_names",
+        "autograder.own_work.student_lines",
         "autograder.own_work.traced_questions",
         "autograder.testing",
         "autograder.intake.sources",

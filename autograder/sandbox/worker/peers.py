@@ -118,7 +118,8 @@ class Host(Service):
         self._left -= 1
         if request["verb"] not in VERBS or self._left < 0:
             raise ValueError("no verb of a host, or too many requests")
-        torch.set_default_dtype(DTYPES[request["default"]])
+        if torch.get_default_dtype() != DTYPES[request["default"]]:
+            torch.set_default_dtype(DTYPES[request["default"]])
         return super().answer(request, body)
 
     def _describe(self, error: BaseException) -> str:
@@ -156,14 +157,26 @@ class Worker(Service):
         self._pipes = [*pipes]
         self._peer: Peer | None = None
 
-    def do_try(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[bool]:
-        """Runs a test of a submitted class, with one seed after the other, until it passes; whether it has passed."""
+    @property
+    def is_watched(self) -> bool:
+        """False for own tests, to which nothing is forbidden."""
+        return not self._pipes
+
+    def do_try(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[list[bool]]:
+        """Run tests of a submitted class, each with one seed after the other until it passes; return which passed.
+
+        Nothing is run after a test that has failed with all its seeds.
+        """
         tests = self._components.get(request["tests"])
         if self._peer is None:
             self._peer = Peer(*self._pipes)
-        make = partial(self._peer.implementation, request["component"])
-        reasons = self._stand_ins.try_test(tests, request["test"], make, request["seeds"])  # type: ignore[attr-defined]
-        return [not reason for reason in reasons]
+        make, try_test = partial(self._peer.implementation, request["component"]), self._stand_ins.try_test  # type: ignore[attr-defined]
+        verdicts: list[list[bool]] = []
+        for name, seeds in zip(request["names"], request["seeds"], strict=True):
+            verdicts.append([not reason for reason in try_test(tests, name, make, seeds)])
+            if not verdicts[-1][-1]:
+                break
+        return verdicts
 
     def do_find(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
         """Raises what is the matter where a component cannot be had."""

@@ -43,6 +43,7 @@ def main() -> None:
     surroundings.warm_up()
     gc.collect()
     gc.freeze()  # what is here now is shared with the forks, and never looked at again
+    surroundings.collapse_memory()
     hardening.prctl(hardening.PR_SET_DUMPABLE, 0)  # no process of this user can trace it or a fork, or read its memory
     Zygote(control, stand_ins).serve()
 

@@ -11,10 +11,9 @@ import torch
 from autograder.grading.submission import open_grader
 from autograder.intake.sources import read_sources
 from autograder.intake.submission import take_in
-from autograder.own_work import graded_hunts
+from autograder.own_work import graded
 from autograder.own_work.bench import Component
 from autograder.own_work.boxes import AtHome, describe_hunts, hunts_at_home, open_box
-from autograder.own_work.graded_hunts import judge_hunts
 from autograder.own_work.hunts import PARTS, SEED, draw_hunt, hunted, student_of
 from autograder.testing.results import CheckFailed, State
 from foundation.assignment_file import read_assignment
@@ -147,7 +146,7 @@ def drawn():
 
 @pytest.fixture
 def judge(tmp_path, grader, drawn, monkeypatch):
-    original = graded_hunts._drawn
+    original = graded._drawn
 
     def draw_once(number, component, student, intake, grader):
         key = component, intake.sources[component.partition(".")[0]][1]
@@ -157,9 +156,9 @@ def judge(tmp_path, grader, drawn, monkeypatch):
 
     def judge(*changes):
         folder = write_submission(tmp_path / "anna", *changes, modules=("attention", "layers", "hunts"))
-        return judge_hunts(take_in(folder, SKELETON, ASSIGNMENT), TASK, grader)
+        return graded.judge_own_work(take_in(folder, SKELETON, ASSIGNMENT), TASK, grader, {}, 0)
 
-    monkeypatch.setattr(graded_hunts, "_drawn", draw_once)
+    monkeypatch.setattr(graded, "_drawn", draw_once)
     return judge
 
 

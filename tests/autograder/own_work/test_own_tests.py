@@ -5,6 +5,7 @@ import textwrap
 import warnings
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,9 +13,10 @@ import torch
 from assignment.stand_ins.own_tests import try_test
 from autograder.at_home.notebook import run_task
 from autograder.intake.modules import Intake
+from autograder.own_work.graded import judge_own_work
 from autograder.own_work.made_code import implementations_of
-from autograder.own_work.own_tests import Tried, judge_own_tests
-from autograder.own_work.test_names import named_tests
+from autograder.own_work.own_tests import Suite
+from autograder.own_work.student_lines import named_tests
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
@@ -38,17 +40,11 @@ def draw(b=2, h=3, q=5, k=4, d=7, dtype=torch.float64):
 def near(found, expected, tolerance=1e-6):
     assert_close(found, expected, atol=tolerance, rtol=0)
 
-def moved(norm):
-    for parameter in norm.parameters():
-        parameter.data.add_(0.5)
-    return norm
-
 def normed(x, epsilon=1e-6):
     return layer_norm(x, x.shape[-1:], eps=epsilon)
 
 NONE = torch.zeros(5, 4, dtype=torch.bool)
 PADDING = torch.tensor([[[[True, True, False, False]]], [[[True, True, True, True]]]])
-CAUSAL = torch.ones(5, 4, dtype=torch.bool).tril()
 """
 
 FORMULA = {"scale", "softmax", "which tensor where", "precision"}
@@ -90,11 +86,6 @@ SUITES: dict[str, tuple[str, set[str], str]] = {
         {"what is learned"},
         "",
     ),
-    "evaluation": (
-        "n = LayerNorm(5).eval(); x = torch.randn(2, 5); near(n(x), normed(x), 1e-4)",
-        VALUES | {"side effects"},
-        "",
-    ),
 }
 """Weak and wrong tests, with the names of `PRELUDE`: the body, the groups that it finds, what its author is told."""
 
@@ -119,24 +110,29 @@ def make(text: str):
     return names["implementation"]
 
 
-def tried(argument: str, text: str) -> Tried:
+def tried(argument: str, text: str) -> Suite:
     """Tests of ours, tried in this process; nothing in them needs a sandbox."""
     name, component = CLASSES[argument]
-    one, names = Tried(f"own_tests.{name}", component, KNOWN[component], named_tests(text, name)), {}
+    one, names = Suite(f"own_tests.{name}", component, KNOWN[component], named_tests(text, name)), {}
     draw = random.Random(1)
     exec(text, names)
 
-    def passes(implementation, test, seeds):
-        return [not why for why in try_test(names[name], test, partial(make, implementation.text), seeds)]
+    def run(implementation, tests, seeds):
+        verdicts = []
+        for test, own in zip(tests, seeds, strict=True):
+            verdicts.append([not why for why in try_test(names[name], test, partial(make, implementation.text), own)])
+            if not verdicts[-1][-1]:
+                break
+        return verdicts
 
     while implementation := one.next(draw):
-        one.try_on(implementation, partial(passes, implementation), draw)
+        one.try_on(implementation, partial(run, implementation), draw)
     for implementation in one.right:
-        one.explain(implementation, partial(passes, implementation), draw)
+        one.explain(implementation, partial(run, implementation), draw)
     return one
 
 
-def groups(found: Tried) -> set[str]:
+def groups(found: Suite) -> set[str]:
     return {one.item.partition(": ")[2] for one in found.outcomes if one.state is State.PASSED}
 
 
@@ -145,11 +141,11 @@ FEW = {"accepts everything", "one comparison", "too tight", "demands zeros", "a 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in FEW else pytest.mark.slow) for one in SUITES])
 def test_a_weak_suite_is_worth_what_the_table_says(name):
-    body, worth, told = SUITES[name]
+    body, worth, message = SUITES[name]
     argument = "LayerNorm" if "LayerNorm" in body else "attention"
     found = tried(argument, suite(argument, body))
     assert groups(found) == worth
-    assert bool(found.counting) != bool(told) and told in found.report
+    assert bool(found.counting) != bool(message) and message in found.report
 
 
 REFERENCE_SUITE = (REFERENCE / "own_tests.py").read_text(encoding="utf-8")
@@ -158,7 +154,7 @@ REFERENCE_SUITE = (REFERENCE / "own_tests.py").read_text(encoding="utf-8")
 def judged(zygote, text: str):
     intake = Intake("anna", {"own_tests": ("own_tests.py", text)}, frozenset({"own_tests"}))
     quick = replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, call_seconds=3))
-    return judge_own_tests(intake, TASK, quick, KNOWN, zygote, 7)
+    return judge_own_work(intake, TASK, SimpleNamespace(assignment=quick, zygote=zygote), KNOWN, 7)
 
 
 @pytest.mark.slow
@@ -174,6 +170,7 @@ TROUBLE = {  # what a test does, and what is said of it; the test beside it stil
     "attention(*draw()); torch.zeros(10**12)": "it rejects correct code",
     "import os; os.fork()": "it rejects correct code",
     "print('x' * 10**7); [attention(*draw()) for _ in range(9)]; assert False": "it rejects correct code",
+    "raise KeyboardInterrupt": "it rejects correct code",
 }
 
 
@@ -191,20 +188,21 @@ def test_a_test_that_goes_wrong_costs_only_itself(zygote, body):
 
 
 @pytest.mark.parametrize(
-    "text, state, told",
+    "text, state, message",
     [
         ("class TestAttention(:\n", State.ERROR, "own_tests.py, line 1: invalid syntax"),
         (suite("attention", "pass") + "raise ValueError('oops')", State.ERROR, "own_tests.py: oops"),
+        ((ROOT / ASSIGNMENT.package / "own_tests.py").read_text(encoding="utf-8"), State.NOT_ATTEMPTED, "TODO E.4: "),
+        (
+            "class TestAttention:\n" + "".join(f"    def test_{n}(self, attention): pass\n" for n in range(41)),
+            State.REFUSED,
+            "own_tests.TestAttention: more than 40 tests",
+        ),
     ],
 )
-def test_a_module_that_cannot_be_tried_gets_one_line(zygote, text, state, told):
+def test_a_module_that_cannot_be_tried_gets_one_line(zygote, text, state, message):
     result = judged(zygote, text)
-    assert result.state is state and result.message.startswith(told) and "\n" not in result.message
-
-
-def test_the_skeleton_is_not_attempted(zygote):
-    result = judged(zygote, (ROOT / ASSIGNMENT.package / "own_tests.py").read_text(encoding="utf-8"))
-    assert result.state is State.NOT_ATTEMPTED and result.message.startswith("TODO E.4: ")
+    assert result.state is state and result.message.startswith(message) and "\n" not in result.message
 
 
 SPIES = """

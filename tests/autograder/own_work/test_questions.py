@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from assignment.own_work.descriptions import TESTS
+from assignment.own_work.choices import TESTS
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake.submission import take_in
@@ -55,7 +55,7 @@ def attention(right, grader):
 def test_a_shape_is_the_value_s_own(attention, seed):
     question = shape_question(attention(seed))
     b, h, q, d = map(int, re.search(r"query \((\d+), (\d+), (\d+), (\d+)\)", question.text[0]).groups())
-    k = int(re.search(r"key and value \(\d+, \d+, (\d+)", question.text[0]).group(1))
+    k = int(re.search(r"key \(\d+, \d+, (\d+)", question.text[0]).group(1))
     of_code = {"key.transpose(-2, -1)": (b, h, d, k), "weights @ value": (b, h, q, d)}
     asked = re.search(r"`([^`]+)`", question.text[1]).group(1)
     assert question.options[question.right].text == str(of_code.get(asked, (b, h, q, k)))

@@ -14,10 +14,10 @@ from autograder.own_work.sheets import (
     Seat,
     Sheet,
     analyse,
+    assign_seats,
     n_right,
     read_answers,
     read_key,
-    seat,
     with_code_spans,
     write_key,
     write_results,
@@ -185,7 +185,9 @@ def sheet(key: str, name: str, right: str) -> Sheet:
 
 @pytest.fixture
 def seats(tmp_path) -> dict[int, Seat]:
-    asked = seat([sheet("b", "=Bela", "ABC"), sheet("a", "Anna", "DDA"), Sheet("c", "Carl", reason="no tests pass")])
+    asked = assign_seats(
+        [sheet("b", "=Bela", "ABC"), sheet("a", "Anna", "DDA"), Sheet("c", "Carl", reason="no tests pass")]
+    )
     write_key([one for one, _ in asked], tmp_path)
     return read_key(tmp_path)
 

@@ -4,7 +4,8 @@ import pytest
 
 from autograder.grading.submission import open_grader
 from autograder.intake.sources import read_sources
-from autograder.own_work.traced_questions import OwnQuestion, find, tell
+from autograder.own_work.question import Question
+from autograder.own_work.traced_questions import find, tell
 from autograder.running.under_test import InProcessSubmission
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import CheckFailed, State
@@ -62,16 +63,16 @@ def test_what_is_asked_is_what_a_debugger_shows(plain):
     lines = plain.listing.split("\n")
     assert len(lines) == 6 and lines[1].split(maxsplit=1) == ["2", lines[1].split(maxsplit=1)[1]]
     assert "Computes" not in plain.listing and "Forbidden" not in plain.listing
-    by_kind = {one.text.split("\n")[1].split()[0]: one for one in plain.questions}
+    by_kind = {one.text[1].split()[0]: one for one in plain.questions}
     assert {"What", "Which", "Now"} == {*by_kind} and len(plain.questions) == 3
-    assert by_kind["Now"].right == (4.0,), "the line that looks at the mask"
-    b, h, q = by_kind["What"].right[:3]
-    assert f"query ({b}, {h}, {q}, " in by_kind["What"].text
+    assert by_kind["Now"].numbers == (4.0,), "the line that looks at the mask"
+    b, h, q = by_kind["What"].numbers[:3]
+    assert f"query ({b}, {h}, {q}, " in by_kind["What"].text[0]
 
 
 def test_a_module_keeps_its_parameters_while_the_mask_changes():
     asked = find(HEADS, InProcessSubmission(sources(attention=PLAIN_HEADS), ASSIGNMENT), ASSIGNMENT)
-    [line] = [one.right[0] for one in asked.questions if "turns from True to False" in one.text]
+    [line] = [one.numbers[0] for one in asked.questions if one.kind == "change"]
     assert "(q, k, v, mask)" in asked.listing.split("\n")[int(line) - 1]
 
 
@@ -101,7 +102,7 @@ def test_the_sandbox_asks_the_same(grader):
     "said, is_right", [("(2, 3)", True), ("2 x 3", True), ("2", False), ("(2, 3, 1)", False), ("", False)]
 )
 def test_numbers_count_in_their_order(said, is_right):
-    assert OwnQuestion("?", (2.0, 3.0)).is_answered(said) == is_right
+    assert Question("shape", "", (), "", numbers=(2.0, 3.0)).is_answered(said) == is_right
 
 
 TYPED = "a dictionary of texts that you have typed"

@@ -1,0 +1,97 @@
+"""Judges the tasks that need more than component tests: a student's own tests (E.4), and bug hunts (E.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from foundation.assignment_file import Task
+
+from ..intake.modules import Intake
+from ..intake.sources import tree_of
+from ..sandbox.errors import SubmissionError, SubmissionTimeoutError
+from ..sandbox.submission import Sandbox
+from ..testing.results import CheckFailed, Outcome, State, TaskResult, judge_task
+from .bench import Bench, Component
+from .hunts import SEED, Hunt, answer_of, draw_hunt, hunted, student_of
+from .made_code import Implementation
+from .own_tests import Suite, try_all
+from .student_lines import MOST_TESTS, named_tests
+
+Known = Mapping[str, Sequence[Implementation]]
+"""Implementations that own tests are tried on, by component."""
+
+
+def judge_own_work(intake: Intake, task: Task, bench: Bench, known: Known, seed: int) -> TaskResult:
+    """Judge a task about own tests, with known implementations, or about hunts.
+
+    Raises: SandboxUnavailableError where the machine cannot contain the submission.
+    """
+    module = task.components[0].partition(".")[0]
+    if module not in intake.submitted:
+        return TaskResult(task, State.NOT_ATTEMPTED, 0.0, f"{module}.py was not handed in")
+    if isinstance(problem := tree_of(intake.sources[module][1]), SyntaxError):
+        where = intake.locate(module, problem.lineno or 1)
+        return TaskResult(task, State.ERROR, 0.0, f"{where}: {problem.msg}")
+    try:
+        if task.tests_of:
+            return _judge_tests(intake, task, bench, known, seed)
+        return judge_task(task, _judge_hunts(intake, task, bench), bench.assignment.credit)
+    except NotImplementedError as error:
+        return TaskResult(task, State.NOT_ATTEMPTED, 0.0, str(error))
+    except CheckFailed as error:
+        return TaskResult(task, State.FAILED, 0.0, str(error))
+    except SubmissionError as error:
+        state = State.TIMEOUT if isinstance(error, SubmissionTimeoutError) else State.ERROR
+        return TaskResult(task, state, 0.0, f"{module}.py: {error}", traceback=error.student_traceback)
+
+
+def _judge_tests(intake: Intake, task: Task, bench: Bench, known: Known, seed: int) -> TaskResult:
+    source = intake.sources[task.components[0].partition(".")[0]]
+    suites = [
+        Suite(name, component, implementations, named_tests(source[1], name.partition(".")[2]))
+        for name, (component, implementations) in zip(task.components, known.items(), strict=True)
+    ]
+    todos = [todo for suite in suites for todo in suite.tests.values()]
+    if todos and all(todos):
+        raise NotImplementedError(todos[0])
+    for suite in suites:
+        if len(suite.tests) > MOST_TESTS:
+            return TaskResult(task, State.REFUSED, 0.0, f"{suite.name}: more than {MOST_TESTS} tests")
+    try_all(suites, source, bench.assignment, bench.zygote, seed)
+    result = judge_task(task, [outcome for suite in suites for outcome in suite.outcomes], bench.assignment.credit)
+    return replace(result, message="" if result.state is State.PASSED else "\n\n".join(it.report for it in suites))
+
+
+def _judge_hunts(intake: Intake, task: Task, bench: Bench) -> list[Outcome]:
+    student = student_of(task.components[0], intake.sources)
+    hunts = {number: _drawn(number, name, student, intake, bench) for number, name in hunted(bench.assignment)}
+    contents = [hunt.content for hunt in hunts.values() if isinstance(hunt, Hunt)]
+    with Sandbox(intake.sources, bench.assignment, zygote=bench.zygote, locate=intake.locate) as sandbox:
+        answers = sandbox.apply("find", task.components[0], contents, isolated=False)
+    return [_judged(item.name, hunts, answers) for item in task.items]
+
+
+def _drawn(number: str, name: str, student: str, intake: Intake, bench: Bench) -> Hunt | str:
+    """Return a hunt, or the reason why there is none."""
+    component = Component(name, intake, bench, SEED)
+    if component.module not in intake.submitted:
+        return f"{component.title} was not handed in"
+    if not component.works:
+        return f"your {component.title} does not pass the tests of {number}: a hunt is made of code that does"
+    hunt = draw_hunt(number, component, student, bench.assignment)
+    return hunt or f"no change of your {component.title} makes a hunt"
+
+
+def _judged(item: str, hunts: Mapping[str, Hunt | str], answers: object) -> Outcome:
+    number, _, part = item.partition(": ")
+    hunt, state, message = hunts[number], State.PASSED, ""
+    try:
+        if isinstance(hunt, str):
+            raise CheckFailed(hunt)
+        hunt.check(part, answer_of(hunt, answers))
+    except CheckFailed as error:
+        state, message = State.FAILED, str(error)
+    except NotImplementedError as error:
+        state, message = State.NOT_ATTEMPTED, str(error)
+    return Outcome(item, state, message, item, nodeid=f"hunts::{item}")
