@@ -2,34 +2,21 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
 
-from assignment.expected.readings import Search, embeddings, learned_and_leaves, made
+from assignment.expected.readings import embedding as make
+from assignment.expected.readings import learned_by
 from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
-from autograder.testing.fitting import Computation
 from autograder.testing.rows import each_dtype, each_row
-from autograder.testing.subject import Subject
 
 pytestmark = pytest.mark.task_1_1
 
 COMPONENT = "embedding.InputEmbedding"
 SCALE = "what else happens to the vectors of the table? (the docstring, and section 3.4 of the paper)"
-
-
-def make(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
-    """An embedding with random vectors, in eval mode; options of `made`."""
-
-    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
-        return embeddings(leaves, vocab_size, d_model, search)
-
-    subject = made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, **options)
-    return replace(subject, any_dtype=True)
 
 
 CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
@@ -86,7 +73,7 @@ def test_any_size_and_dtype(submission: SubmissionUnderTest, case: Case, name: s
 @pytest.mark.item("any size and dtype")
 def test_no_more_is_learned(submission: SubmissionUnderTest, case: Case) -> None:
     module = submission.build(COMPONENT, vocab_size=13, d_model=6)
-    count = sum(parameter.numel() for parameter in learned_and_leaves(module)[0])
+    count = sum(parameter.numel() for parameter in learned_by(module))
     look_at = "one vector of d_model features for each token, registered as a parameter or a submodule"
     # Whether there is a table at all is for the next test.
     expect(count in (0, 78), "the learned parameters", "vocab_size * d_model = 78 numbers", f"{count}", look_at)

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from assignment.expected.layers import Sizes
-from assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
-from assignment.expected.own_parts import PARTS_OF_MODELS as PARTS
+from assignment.expected.masks import expect_right_or_masks_obeyed
+from assignment.expected.subjects import PARTS_OF_MODELS as PARTS
 from assignment.expected.subjects import ModelSubject
 from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.arguments import copies_of

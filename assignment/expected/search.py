@@ -1,4 +1,4 @@
-"""Finds which parameter plays which part in a known formula, for layouts that no list knows.
+"""The one search for what a component's numbers mean: which of them plays which part in a known formula?
 
 The formula has parts of known shapes (matrices, biases). Each number of a part is one of the component's parameters,
 which may stand anywhere: in views of one flat parameter, in a map for each head, in a further row. The numbers of both
@@ -9,9 +9,10 @@ places. So any arrangement is found within a dozen calls. What is no arrangement
 sum of two), or a component that computes something else, is not found.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -84,9 +85,9 @@ def find_formula(
     key: object,
     component: Callable[[], "Component"],
     leaves: Sequence[Tensor],
-    formulas: Sequence[Formula],
+    formulas: Iterable[Formula],
 ) -> Computation | None:
-    """The computation with these leaves that the component makes with its parameters; None where nobody can tell.
+    """Return the computation with these leaves that the component makes of its parameters; None where nobody can tell.
 
     Args:
         submission: that has the component.
@@ -96,16 +97,18 @@ def find_formula(
         formulas: of which one should fit, in the same order for each component of that key.
     """
     known = _found.setdefault(submission, {})
+    formulas = iter(formulas)
     if key not in known:
+        formulas = iter(several := [*formulas])
         try:
-            known[key] = component().find(formulas)
+            known[key] = component().find(several)
         except Exception:  # it works as usual, but not with these numbers: a person decides
             known[key] = None
-    found = known[key]
-    if found is None:
+    if (place := known[key]) is None:
         return None
-    number, places = found
-    return formulas[number].of(torch.cat([in_a_row(leaves), leaves[0].new_zeros(1)])[places])
+    number, places = place
+    formula = next(islice(formulas, number, None))
+    return formula.of(torch.cat([in_a_row(leaves), leaves[0].new_zeros(1)])[places])
 
 
 def normal(*shapes: tuple[int, ...] | None) -> Draw:
