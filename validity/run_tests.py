@@ -32,7 +32,7 @@ WAIT_SECONDS = 120
 """Wall time of a test that waits instead of computing."""
 CALLS = (
     "stand_ins/models.py",
-    "testing/under_test.py",
+    "running/under_test.py",
     "testing/subject.py",
     "torch/nn/modules/module.py",
     "torch/autograd/graph.py",

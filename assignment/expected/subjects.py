@@ -83,6 +83,7 @@ class PartsSubject(Subject):
         case, (b, t, s), d_model = self.case, axes, self.sizes.d_model
         is_own = "Layer" in self.kind and len(self.census.attentions) < len(self.parts) - 1
         x, memory = (case.normal(b, length, d_model, dtype=self.dtype or torch.float64) for length in (t, s))
+        x[1:, -1] = 0
         own: Tensor | None = None
         cross: Tensor | None = None
         if masks == "padding":

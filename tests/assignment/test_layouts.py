@@ -6,12 +6,15 @@ The layouts are drawn from a seed. Tests take a sample of them, with `--whole` a
 import random
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 import torch.nn.functional as F
 
+from assignment.expected.flows import Flow
+from assignment.expected.parts import heads, norm_of
 from autograder.intake.sources import Sources
 from autograder.running.under_test import InProcessSubmission
 from autograder.testing.results import State, worst
@@ -22,8 +25,7 @@ from validity.variants import splice
 from .layouts import KINDS
 
 SHARES = {
-    "attention.MultiHeadedAttention": 80,
-    "attention.MultiHeadedAttention, a list of heads": 50,
+    "attention.MultiHeadedAttention": 130,
     "layers.EncoderLayer": 40,
     "layers.DecoderLayer": 40,
     "layers.FeedForward": 30,
@@ -78,50 +80,47 @@ def test_drawn_layouts_compute_the_formula(reference, assignment, sampled):
         submission.close()
 
 
+NEEDED = {
+    "InputEmbedding": ("vocab_size", "d_model"),
+    "LayerNorm": ("d_model",),
+    "MultiHeadedAttention": ("d_model", "n_heads"),
+    "FeedForward": ("d_model", "d_ff"),
+    "Encoder": ("d_model", "n_heads", "d_ff", "n_layers"),
+    "Transformer": ("vocab_size", "vocab_size", "d_model", "n_heads", "d_ff", "n_layers"),
+}
+
+
 def expect_formula(submission, layout):
     """The component computes what its class should with the parts that it names, which use all of its parameters."""
     torch.manual_seed(0)
     name = layout.component.partition(".")[2]
-    needed = {
-        "InputEmbedding": ("vocab_size", "d_model"),
-        "LayerNorm": ("d_model",),
-        "MultiHeadedAttention": ("d_model", "n_heads"),
-        "FeedForward": ("d_model", "d_ff"),
-        "Encoder": ("d_model", "n_heads", "d_ff", "n_layers"),
-        "Transformer": ("vocab_size", "vocab_size", "d_model", "n_heads", "d_ff", "n_layers"),
-    }.get(name, ("d_model", "n_heads", "d_ff"))
+    sizes = [SIZES[size] for size in NEEDED.get(name, ("d_model", "n_heads", "d_ff"))]
     options = {"norm_first": True} if name == "Encoder" else {}
-    sizes = [SIZES[one] for one in needed]
     module = submission.build(layout.component, *sizes, dtype=torch.float64, isolated=False, **options).eval()
     for parameter in module.parameters():
         parameter.data.normal_().mul_(0.5)
     parts = module.parts()
     sum(part.square().sum() for pair in parts.values() for part in pair if part is not None).backward()
-    own = [p for key, p in module.named_parameters() if key.startswith(("p", "heads")) and "positions" not in key]
+    own = [p for key, p in module.named_parameters() if key.startswith("p") and "positions" not in key]
     assert own and all(p.grad is not None and bool(p.grad.any()) for p in own), layout.name
     x, y = torch.randn(2, 5, 12, dtype=torch.float64), torch.randn(2, 4, 12, dtype=torch.float64)
     mask = torch.rand(2, 4, 5, 5) < 0.7
     mask[..., 0] = True
-    cross = mask[..., :4]
-    if name == "InputEmbedding":
-        tokens = torch.randint(13, (3, 4))
-        pairs = [(module(tokens), parts["table"][0][tokens] * 12**0.5)]
-    elif name == "LayerNorm":
-        pairs = [(module(x), plain_norm(x, parts["norm"]))]
-    elif name == "FeedForward":
-        pairs = [(module(x), plain_network(x, parts))]
-    elif name == "MultiHeadedAttention":
-        pairs = [*zip(module(x, y, y, cross), plain_attention(x, y, parts, "", cross), strict=True)]
-    elif name == "Transformer":
-        pairs = [(module.get_predictions(x), linear(x, parts["projection"]).log_softmax(-1))]
-    elif name == "Encoder":
-        z = module.layers[1](module.layers[0](x, mask)[0], mask)[0]
-        pairs = [(module(x, mask)[0], plain_norm(z, parts["norm"]))]
-    else:
-        arguments = (x, mask) if name == "EncoderLayer" else (x, y, cross, mask)
-        pairs = [*zip(module(*arguments), plain_layer(module, parts, x, y, cross, mask), strict=False)]
-    for got, wanted in pairs:
-        torch.testing.assert_close(got, wanted, msg=lambda text: f"{layout.name}: {text}")
+    cross, tokens = mask[..., :4], torch.randint(13, (3, 4))
+    pairs = {
+        "InputEmbedding": lambda: (module(tokens), parts["table"][0][tokens] * 12**0.5),
+        "LayerNorm": lambda: (module(x), norm_of(parts["norm"])(x)),
+        "FeedForward": lambda: (module(x), plain_network(parts)(x)),
+        "MultiHeadedAttention": lambda: (module(x, y, y, cross), plain_attention(parts, "")(x, y, y, cross)),
+        "Transformer": lambda: (module.get_predictions(x), linear(x, parts["projection"]).log_softmax(-1)),
+        "Encoder": lambda: (module(x, mask)[0], Flow.of(name, True, 2).run(plain_parts(module, parts), x, mask)[0]),
+        "EncoderLayer": lambda: (module(x, mask), tuple(Flow.of(name).run(plain_parts(module, parts), x, mask))),
+        "DecoderLayer": lambda: (
+            module(x, y, cross, mask),
+            tuple(Flow.of(name).run(plain_parts(module, parts), x, y, cross, mask)),
+        ),
+    }
+    torch.testing.assert_close(*pairs[name](), msg=lambda text: f"{layout.name}: {text}")
 
 
 def linear(x, pair):
@@ -129,38 +128,28 @@ def linear(x, pair):
     return F.linear(x, matrix.T, bias)
 
 
-def plain_norm(x, pair):
-    return F.layer_norm(x, (12,), *pair, eps=1e-6)
+def plain_network(parts):
+    return lambda x: linear(linear(x, parts["first"]).relu(), parts["second"])
 
 
-def plain_network(x, parts):
-    return linear(linear(x, parts["first"]).relu(), parts["second"])
+def plain_attention(parts, prefix):
+    matrices, biases = zip(*(parts[prefix + role] for role in "qkvo"), strict=True)
+    biases = [torch.zeros(12, dtype=torch.float64) if bias is None else bias for bias in biases]
+    return partial(heads, matrices=matrices, biases=biases, is_stand_in=False, n_heads=4)
 
 
-def plain_attention(x, source, parts, prefix, mask):
-    """Multi-headed attention of four heads: output and weights."""
-    given = zip("qkv", (x, source, source), strict=True)
-    q, k, v = (linear(z, parts[prefix + role]).view(2, -1, 4, 3).transpose(1, 2) for role, z in given)
-    weights = (q @ k.mT / 3**0.5).masked_fill(~mask, -torch.inf).softmax(-1)
-    return linear((weights @ v).transpose(1, 2).flatten(2), parts[prefix + "o"]), weights
-
-
-def plain_layer(module, parts, x, memory, cross, mask):
-    """A post-norm layer, by its parts or by the components that it holds in their place."""
-
-    def norm(number, x):
+def plain_parts(module, parts):
+    """The parts of a layer or a stack by their names in a flow, its own or the components that it holds."""
+    found = {f"E{number}": layer for number, layer in enumerate(getattr(module, "layers", ()), start=1)}
+    for number, name in enumerate(("self", "cross"), start=1):
+        found[f"A{number}"] = (
+            plain_attention(parts, f"{name}_") if f"{name}_q" in parts else getattr(module, name, None)
+        )
+    found["F1"] = plain_network(parts) if "first" in parts else getattr(module, "network", None)
+    for number in range(3):
         name = f"norm{number}"
-        return plain_norm(x, parts[name]) if name in parts else getattr(module, name)(x)
-
-    calls = [("self", None, mask), ("cross", memory, cross)][: 1 + hasattr(module, "cross")]
-    for number, (name, source, allowed) in enumerate(calls):
-        source = x if source is None else source
-        if f"{name}_q" in parts:
-            out, _ = plain_attention(x, source, parts, f"{name}_", allowed)
-        else:
-            out, _ = getattr(module, name)(x, source, source, allowed)
-        x = norm(number, x + out)
-    return [norm(len(calls), x + (plain_network(x, parts) if "first" in parts else module.network(x)))]
+        found[f"N{number + 1}"] = norm_of(parts[name]) if name in parts else getattr(module, name, None)
+    return found | ({"N1": norm_of(parts["norm"])} if "norm" in parts else {})
 
 
 @pytest.mark.slow
