@@ -4,6 +4,7 @@ Where the values are wrong without a mask, too, what a mask hides must not count
 attention has one mask, with query, key and value; a layer, a stack or a model has masks for x and for the memory.
 """
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import torch
@@ -42,6 +43,7 @@ def expect_right_or_masks_obeyed(
     """
     of, is_attention = subject.parts[:1], "query" in inputs
     plain = {name: None if name.endswith("mask") else value for name, value in inputs.items()}
+    wrong = (CheckFailed,) if is_attention else (CheckFailed, *CALL_FAILED)
     try:
         subject.expect_values(inputs, look_at, of, contiguous=is_attention)
     except UnreadableError:
@@ -49,7 +51,7 @@ def expect_right_or_masks_obeyed(
             expect_as_if_absent(subject, inputs, look_at)
             expect_one_mask_for_each_head(subject, inputs, look_at)
         raise
-    except (CheckFailed, *(() if is_attention else CALL_FAILED)):
+    except wrong:
         if subject.is_right(formula_judged_on or plain, of):
             raise
         if is_attention:
@@ -108,6 +110,13 @@ def expect_one_mask_for_each_head(subject: Subject, inputs: Inputs, look_at: str
         expect(is_right, f"{part} with a mask of one head alone", "another than without", "the same", look_at)
     what = f"{part} with a mask of its own for each head"
     expect_close(output(mask), whole + sum(changes), what, look_at, TOLERANCE_OF_FLOAT32)
+
+
+def expect_no_side_effects(subject: Subject, draw_inputs: Callable[[str], Inputs], masks: str = "padding") -> None:
+    """Fail where a call has side effects, with these masks or, where they do not work, without."""
+    if not subject.works(draw_inputs(masks)):
+        masks = "none"
+    subject.expect_no_side_effects(draw_inputs(masks), draw_inputs(masks))
 
 
 def expect_right_or_finite(

@@ -325,15 +325,15 @@ class ModelSubject:
             found = [placed or needs_reader("output projection")]
         return Subject(self.model.get_predictions, ["the predictions"], found, dtype=self.dtype)
 
-    def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masked: bool = True) -> Inputs:
+    def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masks: str = "padding") -> Inputs:
         """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""
         longest = MOST_POSITIONS if self.has_own_parts else max(axes)
         b, t, s = (min(size, longest) for size in axes)
         d, vocab_size = self.sizes.d_model, self.vocab_sizes[method == "decode"]
         tokens = self.case.tokens(vocab_size, b, t)
-        tokens[:, -1] = vocab_size - 1 if masked else 0
+        tokens[:, -1] = 0 if masks == "none" else vocab_size - 1
         tokens[0, 0] = vocab_size - 1
-        own, cross = (self.case.mask(b, 1, t, t), self.case.padding_mask(b, s)) if masked else (None, None)
+        own, cross = (None, None) if masks == "none" else (self.case.mask(b, 1, t, t), self.case.padding_mask(b, s))
         if method == "encode":
             return {"src": tokens, "encoder_mask": own}
         memory = self.case.normal(b, s, d, dtype=self.dtype)

@@ -1,8 +1,4 @@
-"""Draws right components whose parameters are laid out in unusual ways, as the text of a class.
-
-The method `parts()` of such a class returns the matrices (in, out) and biases that it makes of its parameters, by name:
-with them a plain formula computes what the class must compute.
-"""
+"""Draws right components whose parameters are laid out in unusual ways, as the text of a class."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -65,9 +61,7 @@ def class_text(
     known = f"{', '.join(sizes)} = self.sizes"
     lines = ["super().__init__()", *first, f"{known} = {', '.join(sizes.values())}", *storage.lines]
     constructor = "".join(f"        {line}\n" for line in lines)
-    pairs = ", ".join(f"{part!r}: ({one}, {other})" for part, (one, other) in storage.parts.items())
-    parts = f"    def parts(self):\n        SIZES\n        return {{{pairs}}}\n"
-    text = f"class {name}(nn.Module):\n    def __init__(self, {signature}):\n{constructor}\n{parts}\n{methods}"
+    text = f"class {name}(nn.Module):\n    def __init__(self, {signature}):\n{constructor}\n{methods}"
     return text.replace("SIZES", known)
 
 
