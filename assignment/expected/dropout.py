@@ -39,7 +39,7 @@ def expect_dropped_entries(make: Callable[..., PartsSubject]) -> None:
         whole = layer.output(inputs)
         is_random = not torch.equal(first, second)
         expect(is_random, "two passes in train mode", "different results", "equal results", LOOK_AT)
-        fits = [drops_single_entries(first, whole, of_none, n) for n in range(len(census.norms) + 1)]
+        fits = [drops_single_entries(first, whole, of_none, n) for n in range(len(census.known["N"]) + 1)]
         what = "what train mode leaves of a sublayer's output"
         expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "other values", LOOK_AT)
 
@@ -52,7 +52,7 @@ def silence(census: Census, silent: Sequence[Tensor], d_ff: int) -> None:
             mix[1 if is_network else 3].fill_(float(all(mix is not other for other in silent)))
             if is_network:
                 mix[2].fill_(-d_ff / 1000)
-        for norm in census.norms:
+        for norm in census.known["N"]:
             norm[0].fill_(0.9)
             norm[1].zero_()
 

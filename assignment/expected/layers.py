@@ -1,28 +1,128 @@
-"""The parts that a layer, a stack or a model learns, and what a layer may compute with them.
+"""What parts compute, wherever their numbers come from, and what a layer computes with stand-ins and its own parts.
 
 The stand-ins inside have parameters of shapes that nothing else has. Which LayerNorm belongs to which sublayer is found
 by trying: only the right roles give what comes out. A layer may hold parts itself, and write them out.
+
+Shapes: b batch · h heads · q/k query and key positions · d = d_model.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from typing import Any
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from assignment.stand_ins.formulas import VECTORS, decoder_layer, encoder_layer, mixed_look_up, squash, wave
+from assignment.stand_ins.formulas import VECTORS, decoder_layer, encoder_layer, look_up, mixed_look_up, squash, wave
+from assignment.stand_ins.own_tests import attend as attention
 from autograder.testing.comparison import expect
 from autograder.testing.fitting import Computation
 from autograder.testing.results import CheckFailed, OtherPartsError
 
-from .flows import Flow
-from .parts import KINDS, attention_formulas, network_formula, norm_of
+from .flows import PARTS, Flow
 from .search import Formula
 
+EPSILON = 1e-6  # LayerNorm's default
+NormKind = tuple[float, int, bool]
+"""Epsilon; how much less than d the variance is divided by; and whether epsilon is added outside the root."""
+
+
+def norm_of(gain_and_shift: Sequence[Tensor], least: float = 0.0, kind: NormKind = (EPSILON, 0, False)) -> Computation:
+    """PyTorch's own layer norm, whose gain may be kept as its difference from 1.
+
+    Task 1.4 judges its kind, and a layer with any such norm of its own may be right.
+    """
+    (gain, shift), (epsilon, less, is_outside) = gain_and_shift, kind
+
+    def norm(x: Tensor) -> Tensor:
+        d = x.size(-1)
+        stretch = math.sqrt(d / (d - less))
+        inside = 1e-300 if is_outside else epsilon / stretch**2
+        centred = F.layer_norm(x, (d,), eps=inside) / stretch
+        if is_outside:  # no slope where all features are equal: that is LayerNorm's task
+            deviation = stretch * x.var(-1, keepdim=True, correction=0).clamp_min(1e-300).sqrt()
+            centred = centred * (deviation / (deviation + epsilon))
+        return torch.addcmul(shift, centred, least + gain)
+
+    return norm
+
+
+KINDS: list[NormKind] = [
+    (epsilon, less, is_outside)
+    for less, is_outside, epsilon in product((0, 1), (False, True), (EPSILON, 1e-5, 1e-12, 1e-3))
+]
+"""Norms that a layer of its own may have."""
+
+
+def network(x: Tensor, parts: Sequence[Tensor], activation: Callable[[Tensor], Tensor] = F.relu) -> Tensor:
+    """(..., d) -> (..., d), with W_1 and b_1, W_2 and b_2, of which W_1 takes x on its left."""
+    first, inner, second, outer = parts
+    return F.linear(activation(F.linear(x, first.mT, inner)), second, outer)
+
+
+def network_formula(d_model: int, d_ff: int) -> Formula:
+    """A feed-forward network, as a partial of `network`."""
+    shapes = [(d_model, d_ff), (d_ff,), (d_model, d_ff), (d_model,)]
+    return Formula(shapes, lambda parts: partial(network, parts=parts), exchangeable=[0])
+
+
+def heads(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    matrices: Sequence[Tensor],
+    biases: Sequence[Tensor],
+    is_stand_in: bool,
+    n_heads: int,
+) -> tuple[Tensor, Tensor]:
+    """Output (b, q, d) and weights (b, h, q, k) of multi-headed attention around a stand-in or a true attention.
+
+    Each head sees all features, of which those of other heads are 0.
+    """
+    d = len(matrices[0])
+    own = torch.eye(n_heads, dtype=query.dtype).repeat_interleave(d // n_heads, dim=1)[:, None]
+    maps = zip((query, key, value), matrices, biases, strict=False)
+    q, k, v = ((x @ matrix + bias)[:, None] * own for x, matrix, bias in maps)
+    if is_stand_in:
+        context, weights = look_up(q, k, v, mask)
+    else:
+        context, weights = attention(q, k, v, mask, scale=(d // n_heads) ** -0.5)
+    return context.sum(dim=1) @ matrices[3] + biases[3], weights
+
+
+BIASES = [*product((1, 0), (1, 0), (1, 0), (1, 2, 0))]
+"""Of query, key and value: whether they have one; of the output: 1, or 2 for one of each head, which are added up."""
+
+
+def attention_formulas(
+    d_model: int, n_heads: int, is_stand_in: bool, choices: Iterable[Sequence[int]] = BIASES
+) -> list[Formula]:
+    """Multi-headed attention with each choice of biases, around the stand-in for attention or a true one."""
+    formulas = []
+    for *counts, of_output in choices:
+        counts += [n_heads if of_output == 2 else of_output]
+        shapes = [(d_model, d_model)] * 4 + [(count, d_model) for count in counts if count]
+        make = partial(_heads_of, counts=counts, is_stand_in=is_stand_in, n_heads=n_heads)
+        # Free are the order of the features of a head, of query and value, and that of biases that are added up.
+        exchangeable = [0, 2, *[len(shapes) - 1] * (counts[-1] > 1)]
+        formulas.append(Formula(shapes, make, exchangeable))
+    return formulas
+
+
+def _heads_of(parts: Sequence[Tensor], counts: Sequence[int], **settings: Any) -> Computation:
+    rest = iter(parts[4:])
+    biases = [next(rest).sum(dim=0) if count else parts[0].new_zeros(len(parts[0])) for count in counts]
+    return partial(heads, matrices=parts[:4], biases=biases, **settings)
+
+
 USUAL_BIASES = (1, 1, 1, 1), (0, 0, 0, 0), (1, 0, 1, 1), (0, 0, 0, 1)
-"""In which two attentions of one layer may differ."""
+"""In which two attentions of one layer may differ that has norms of its own, too."""
 
 
 @dataclass(frozen=True)
@@ -44,33 +144,20 @@ class Sizes:
 class Census:
     """The parameters of a component by the stand-in that they belong to; `others` are the submission's own."""
 
-    norms: list[Tensor]  # (2, 1, d)
-    feed_forwards: list[Tensor]  # (3, 1, d)
-    attentions: list[Tensor]  # (4, 1, d)
-    encoder_layers: list[Tensor]  # (5, 1, d)
-    decoder_layers: list[Tensor]  # (9, 1, d)
+    known: dict[str, list[Tensor]]  # (n, 1, d), by the letters of stand-ins in a `Flow`
     others: list[Tensor]
 
     @classmethod
     def of(cls, parameters: Sequence[Tensor], d_model: int) -> "Census":
         """Sorts the parameters by their shapes."""
-        shapes = [(count, 1, d_model) for count in VECTORS.values()]
-        norms, networks, attentions, encoder_layers, decoder_layers = (
-            [p for p in parameters if tuple(p.shape) == shape] for shape in shapes
-        )
-        return cls(
-            norms,
-            networks,
-            attentions,
-            encoder_layers,
-            decoder_layers,
-            [p for p in parameters if tuple(p.shape) not in shapes],
-        )
+        shapes = {PARTS[name][0]: (count, 1, d_model) for name, count in VECTORS.items()}
+        known = {letter: [p for p in parameters if tuple(p.shape) == shape] for letter, shape in shapes.items()}
+        return cls(known, [p for p in parameters if tuple(p.shape) not in shapes.values()])
 
     @property
     def sublayers(self) -> list[Tensor]:
         """Those of attentions and of the feed-forward network."""
-        return [*self.attentions, *self.feed_forwards]
+        return [*self.known["A"], *self.known["F"]]
 
     @property
     def count(self) -> int:
@@ -79,17 +166,17 @@ class Census:
 
     def has_own_parts(self, d_model: int) -> bool:
         """True if a stack or a model consists of parts of its own, not of stand-ins."""
-        return not (self.encoder_layers or self.decoder_layers) and self.count > d_model**2
+        return not (self.known["E"] or self.known["D"]) and self.count > d_model**2
 
     def computations(self, sizes: Sizes, extra: float = 0.0) -> dict[str, list[Any]]:
         """What the stand-ins compute, by their letters in a `Flow`; `extra` is the trace of the layers' settings."""
         n_heads = sizes.n_heads
         return {
-            "N": [partial(squash, gain=gain, shift=shift) for gain, shift in self.norms],
-            "F": [partial(wave, mix=mix, d_ff=sizes.d_ff) for mix in self.feed_forwards],
-            "A": [partial(mixed_look_up, mix=mix, n_heads=n_heads) for mix in self.attentions],
-            "E": [partial(encoder_layer, mix=mix, n_heads=n_heads, extra=extra) for mix in self.encoder_layers],
-            "D": [partial(decoder_layer, mix=mix, n_heads=n_heads, extra=extra) for mix in self.decoder_layers],
+            "N": [partial(squash, gain=gain, shift=shift) for gain, shift in self.known["N"]],
+            "F": [partial(wave, mix=mix, d_ff=sizes.d_ff) for mix in self.known["F"]],
+            "A": [partial(mixed_look_up, mix=mix, n_heads=n_heads) for mix in self.known["A"]],
+            "E": [partial(encoder_layer, mix=mix, n_heads=n_heads, extra=extra) for mix in self.known["E"]],
+            "D": [partial(decoder_layer, mix=mix, n_heads=n_heads, extra=extra) for mix in self.known["D"]],
         }
 
 
@@ -110,7 +197,7 @@ def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
     """
     d_model, d_ff = sizes.d_model, sizes.d_ff
     wanted = n_attentions, 1, n_attentions + 1
-    got = len(census.attentions), len(census.feed_forwards), len(census.norms)
+    got = [len(census.known[letter]) for letter in "AFN"]
     missing = [due - there for due, there in zip(wanted, got, strict=True)]
     fewest = missing[0] * 4 * d_model**2 + missing[1] * (2 * d_model * d_ff + d_model + d_ff) + missing[2] * 2 * d_model
     numbers = census.count + (d_model - 1) * n_single_numbers(census, n_attentions)
@@ -142,10 +229,10 @@ def layer_formulas(flow: Flow, census: Census, sizes: Sizes) -> Iterator[Formula
     """Yield what a layer may compute with its stand-ins in each role, and with parts of its own for those it lacks."""
     d_model, n_heads, known = sizes.d_model, sizes.n_heads, census.computations(sizes)
     n_own = {letter: count - len(known[letter]) for letter, count in flow.counts.items()}
-    width = 1 if n_single_numbers(census, n_own["A"] + len(census.attentions)) else d_model
-    for kind, own_attentions in product(
-        KINDS if n_own["N"] else KINDS[:1], list(attention_choices(n_own["A"], d_model, n_heads))
-    ):
+    width = 1 if n_single_numbers(census, n_own["A"] + len(known["A"])) else d_model
+    kinds, are_all_tried = KINDS if n_own["N"] else KINDS[:1], not n_own["N"]  # else there would be too many
+    choices = [*attention_choices(n_own["A"], d_model, n_heads, are_all_tried)]
+    for kind, own_attentions in product(kinds, choices):
         gains = [Formula([(width,)] * 2, partial(norm_of, least=least, kind=kind)) for least in (0.0, 1.0)]
         for own_norms in combinations_with_replacement(gains, n_own["N"]):
             own = {"N": own_norms, "A": own_attentions, "F": [network_formula(d_model, sizes.d_ff)] * n_own["F"]}
@@ -155,13 +242,14 @@ def layer_formulas(flow: Flow, census: Census, sizes: Sizes) -> Iterator[Formula
                 yield from (join(flow, parts) for parts in arranged.values())
 
 
-def attention_choices(count: int, d_model: int, n_heads: int) -> Iterator[Sequence[Formula]]:
-    """Yield ways in which so many attentions of a layer's own may have biases."""
+def attention_choices(count: int, d_model: int, n_heads: int, are_all_tried: bool) -> Iterator[Sequence[Formula]]:
+    """Yield ways in which so many attentions of a layer's own may have biases: the same, or others."""
     for is_stand_in in (True, False):
         kinds = attention_formulas(d_model, n_heads, is_stand_in)
         yield from ([kind] * count for kind in (kinds if count else kinds[: int(is_stand_in)]))
         if count > 1:
-            yield from combinations(attention_formulas(d_model, n_heads, is_stand_in, USUAL_BIASES), count)
+            usual = attention_formulas(d_model, n_heads, is_stand_in, USUAL_BIASES)
+            yield from combinations(kinds if are_all_tried else usual, count)
 
 
 def join(flow: Flow, parts: Mapping[str, Formula | Computation]) -> Formula:

@@ -27,7 +27,7 @@ from autograder.testing.results import CheckFailed, OtherPartsError, UnreadableE
 from autograder.testing.subject import Subject
 
 from .flows import deviation_of_heads
-from .parts import EPSILON, attention_formulas, heads, network_formula, norm_of
+from .layers import EPSILON, attention_formulas, heads, network_formula, norm_of
 from .search import Component, Draw, Formula, find_formula, learned, normal
 
 COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")

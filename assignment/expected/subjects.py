@@ -26,9 +26,8 @@ from autograder.testing.results import OtherPartsError
 from autograder.testing.subject import Subject
 
 from .flows import PARTS_ARE_RIGHT, Flow
-from .layers import Census, Sizes, check_parts, expect_own_layers, has_usual_shapes, layer_formulas
+from .layers import KINDS, Census, Sizes, check_parts, expect_own_layers, has_usual_shapes, layer_formulas, norm_of
 from .own_parts import PARTS_OF_STACKS, OwnParts, as_contract
-from .parts import KINDS, norm_of
 from .readings import expect_plain, needs_reader, pairs_of
 from .search import Component, Formula, find_formula, learned, normal
 
@@ -81,7 +80,7 @@ class PartsSubject(Subject):
                 attention of a layer's own, task 1.3 judges with the last two; here its mask is one for all heads.
         """
         case, (b, t, s), d_model = self.case, axes, self.sizes.d_model
-        is_own = "Layer" in self.kind and len(self.census.attentions) < len(self.parts) - 1
+        is_own = "Layer" in self.kind and len(self.census.known["A"]) < len(self.parts) - 1
         x, memory = (case.normal(b, length, d_model, dtype=self.dtype or torch.float64) for length in (t, s))
         x[1:, -1] = 0
         own: Tensor | None = None
@@ -182,7 +181,7 @@ def stack(
         module = build(dtype=dtype, isolated=False).eval()
     case.randomise(module.parameters(), scale=0.7 if is_own else 1.0)
     # A post-norm stack may have the last LayerNorm, if it does not use it.
-    idle = [] if sizes.norm_first else Census.of(list(module.parameters()), d_model).norms
+    idle = [] if sizes.norm_first else Census.of(list(module.parameters()), d_model).known["N"]
     parameters = [p for p in module.parameters() if all(p is not norm for norm in idle)]
     own_parts = OwnParts(submission, parameters, d_model) if is_own else None
     leaves, flow = own_parts.leaves if own_parts else leaves_of(parameters), Flow.of(kind, sizes.norm_first, n_layers)

@@ -12,7 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from assignment.expected.parts import network_formula
+from assignment.expected.layers import network_formula
 from assignment.expected.readings import expect_numbers, learned_by, usual_readings
 from assignment.expected.readings import feed_forward as make
 from autograder.running.under_test import SubmissionUnderTest

@@ -258,8 +258,7 @@ def test_flat_parameters_that_are_scaled_need_a_reader(reference, assignment):
     versions.append(Version("mask of the first head", flat(heads, reference, MASK_OF_FIRST), [0], ("task_1_3",)))
     *others, of_first = ends_of(versions, reference, assignment).values()
     for ends in others:
-        states = {end.state for end in ends}
-        assert State.NEEDS_READER in states and states <= {State.NEEDS_READER, State.PASSED}
+        assert State.NEEDS_READER in {end.state for end in ends}
     assert {end.item for end in of_first if end.state is State.FAILED} == {"masks reach every head"}
 
 

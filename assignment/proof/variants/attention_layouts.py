@@ -69,48 +69,6 @@ class MultiHeadedAttention(nn.Module):
 # --8<-- [end:fused]
 
 
-# %% fused_heads
-# A linear map for each head makes its query, key and value.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.heads = nn.ModuleList(nn.Linear(d_model, 3 * d_model // n_heads) for _ in range(n_heads))
-        self.output = nn.Linear(d_model, d_model)
-
-    def project(self, x, role):
-        return torch.stack([head(x).chunk(3, dim=-1)[role] for head in self.heads], dim=1)
-
-
-# %% innermost
-# One linear map in which query, key and value of a feature lie side by side; the output map is made first.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.output, self.qkv = nn.Linear(d_model, d_model), nn.Linear(d_model, 3 * d_model)
-
-    def project(self, x, role):
-        return self.qkv(x).unflatten(-1, (self.n_heads, -1, 3)).select(-1, role).transpose(1, 2)
-
-
-# %% raw_by_head_and_role
-# One parameter (heads, roles, d_model, d_head) for the three projections; the heads' outputs are added up.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.into = nn.Parameter(torch.randn(n_heads, 3, d_model, d_model // n_heads) / d_model**0.5)
-        self.shift = nn.Parameter(torch.zeros(n_heads, 3, 1, d_model // n_heads))
-        self.out = nn.Parameter(torch.randn(n_heads, d_model // n_heads, d_model) / d_model**0.5)
-
-    def project(self, x, role):
-        return x.unsqueeze(1) @ self.into[:, role] + self.shift[:, role]
-
-    def output(self, x):
-        return (x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) @ self.out).sum(dim=1)
-
-
 # %% head_modules_with_bias
 # A module for each head, each with three small linear maps and an attention of its own.
 
@@ -150,20 +108,6 @@ class MultiHeadedAttention(nn.Module):
 
 
 # --8<-- [end:head_modules_with_bias]
-
-
-# %% output_by_head
-# Each head has an output projection of its own, with a bias, and their results are added up.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.maps = nn.ModuleList(nn.Linear(d_model, d_model, bias=False) for _ in range(3))
-        self.out = nn.ModuleList(nn.Linear(d_model // n_heads, d_model) for _ in range(n_heads))
-
-    def output(self, x):
-        parts = x.chunk(self.n_heads, dim=-1)
-        return sum(layer(parts[head]) for head, layer in enumerate(self.out))
 
 
 # %% strided_heads
