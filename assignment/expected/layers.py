@@ -1,4 +1,4 @@
-"""What parts compute, wherever their numbers come from, and what a layer computes with stand-ins and its own parts.
+"""Formulas of parts, wherever their numbers come from, and of layers that have stand-ins and parts of their own.
 
 The stand-ins inside have parameters of shapes that nothing else has. Which LayerNorm belongs to which sublayer is found
 by trying: only the right roles give what comes out. A layer may hold parts itself, and write them out.
@@ -169,7 +169,7 @@ class Census:
         return not (self.known["E"] or self.known["D"]) and self.count > d_model**2
 
     def computations(self, sizes: Sizes, extra: float = 0.0) -> dict[str, list[Any]]:
-        """What the stand-ins compute, by their letters in a `Flow`; `extra` is the trace of the layers' settings."""
+        """Computations of the stand-ins, by their letters in a `Flow`; `extra` is the trace of the layers' settings."""
         n_heads = sizes.n_heads
         return {
             "N": [partial(squash, gain=gain, shift=shift) for gain, shift in self.known["N"]],

@@ -39,7 +39,7 @@ _found: WeakKeyDictionary[object, dict[object, tuple[int, Tensor] | None]] = Wea
 
 @dataclass(frozen=True)
 class Formula:
-    """What a component may compute with parts of known shapes.
+    """A computation with parts of known shapes.
 
     Attributes:
         shapes: of the parts.
@@ -181,18 +181,18 @@ class Component:
             for parameter, own in zip(self.parameters, numbers[: self.size].split(sizes), strict=True):
                 parameter.copy_(own.view_as(parameter))
         found = _tensors_in(self.call(*inputs))
-        if [one.shape for one in found] != [one.shape for one in wanted]:
+        if [result.shape for result in found] != [result.shape for result in wanted]:
             found, wanted = found[:1], wanted[:1]  # what else is returned costs an item of its own
         if is_first:
-            self._at_first[:] = [one.detach() for one in found]
+            self._at_first[:] = [result.detach() for result in found]
         if not _are_equal(found, wanted):
             return None
-        ways = [torch.randn(one.shape, generator=chance, dtype=torch.float64) for one in found]
+        ways = [torch.randn(result.shape, generator=chance, dtype=torch.float64) for result in found]
         return torch.cat([_gradients(found, ways, self.parameters), _gradients(wanted, ways, [parts])])
 
 
 def _are_equal(found: Sequence[Tensor], wanted: Sequence[Tensor]) -> bool:
-    """Whether these are the same results, but for rounding."""
+    """True if these are the same results, but for rounding."""
     pairs = [*zip(found, wanted, strict=False)]
     return len(found) == len(wanted) and all(a.shape == b.shape and difference(a, b) <= TOLERANCE for a, b in pairs)
 
@@ -235,7 +235,7 @@ def _tensors_in(result: Any) -> list[Tensor]:
 
 def _gradients(results: Sequence[Tensor], ways: Sequence[Tensor], tensors: Sequence[Tensor]) -> Tensor:
     """The gradients of a sum over results for all numbers of some tensors, (n,); 0 where nothing leads back."""
-    total = sum((one * way).sum() for one, way in zip(results, ways, strict=True))
+    total = sum((result * way).sum() for result, way in zip(results, ways, strict=True))
     if not (isinstance(total, Tensor) and total.requires_grad):
         return torch.zeros(sum(t.numel() for t in tensors), dtype=torch.float64)
     found = torch.autograd.grad(total, tensors, allow_unused=True)

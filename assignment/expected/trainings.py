@@ -161,7 +161,7 @@ class Training:
             expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)
 
     def traits(self) -> Iterator[str]:
-        """What may separate this training from others, in words."""
+        """Yield what may separate this training from others, in words."""
         yield "where batches accumulate" if self.accumulate > 1 else "where each batch has its own step"
         yield f"with {'an' if len(self.batches) % self.accumulate else 'no'} incomplete last group"
         yield f"with{'out' * (self.max_grad_norm is None)} max_grad_norm"

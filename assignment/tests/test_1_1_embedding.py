@@ -44,11 +44,14 @@ def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: st
     tokens = case.tokens(vocab_size, *shape)
     found = expect_shape(subject.call(tokens), (*shape, d_model), "the embedding").detach().double()
     wanted = [formula(tokens).detach() for formula in subject.formulas]
-    factors = [(found * one).sum(-1, keepdim=True) / (one * one).sum(-1, keepdim=True) for one in wanted]
-    fits = [one * factor for one, factor in zip(wanted, factors, strict=True) if bool((factor.abs() > 1e-3).all())]
+    factors = [
+        (found * vectors).sum(-1, keepdim=True) / (vectors * vectors).sum(-1, keepdim=True) for vectors in wanted
+    ]
+    pairs = zip(wanted, factors, strict=True)
+    fits = [vectors * factor for vectors, factor in pairs if bool((factor.abs() > 1e-3).all())]
     look_at = "one row of the table for each token, in the order of the tokens"
     expect(bool(fits), "the embedding", "vectors of the table", "others", look_at)
-    nearest = min(fits, key=lambda one: float((found - one).abs().max()))
+    nearest = min(fits, key=lambda vectors: float((found - vectors).abs().max()))
     expect_close(found, nearest, "the embedding, but for a factor of each vector", look_at, TOLERANCE_OF_FLOAT32)
 
 

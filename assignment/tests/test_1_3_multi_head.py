@@ -74,7 +74,7 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
     x[0, 0] = 0
     others = {"query": y} if same == "key and value" else {"value": y} if same == "query and key" else {}
     inputs: Inputs = {"query": x, "key": x, "value": x, "mask": None} | others
-    calls = [with_one_tensor(one, same) for one in (subject.call, subject.formulas[0])]
+    calls = [with_one_tensor(attend, same) for attend in (subject.call, subject.formulas[0])]
     Subject(calls[0], PARTS, calls[1:], subject.parameters).expect_values(inputs, SPLIT, ["output"], case=case)
 
 
@@ -146,7 +146,7 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked:
         inputs, others = {**inputs, "mask": case.mask(4, 5)}, masked
     copied: Computation = partial(submission.apply, "call_copy", subject.call)
     if not (is_masked or isinstance(subject.formulas, Exception)):  # key and value are one tensor, as a memory is
-        calls = [with_one_tensor(one, "key and value") for one in (subject.call, subject.formulas[0], copied)]
+        calls = [with_one_tensor(attend, "key and value") for attend in (subject.call, subject.formulas[0], copied)]
         subject, copied = replace(subject, call=calls[0], formulas=calls[1:2]), calls[2]
 
     def another() -> nn.Module:

@@ -49,7 +49,7 @@ def with_others(formulas: Candidates) -> Candidates:
     """The same networks, with other nonlinearities and with none, too."""
     if isinstance(formulas, Exception):
         return formulas
-    return [*formulas, *(partial(one, activation=other) for one in formulas for other in OTHERS)]
+    return [*formulas, *(partial(formula, activation=other) for formula in formulas for other in OTHERS)]
 
 
 def with_other_maps(subject: Subject, d_model: int) -> Candidates:
@@ -111,7 +111,7 @@ def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
     networks = [] if isinstance(subject.formulas, Exception) else subject.formulas
     pairs = ((network, other) for network in networks for other in OTHERS)
     fits = (other for network, other in pairs if same(found, network(x.double(), activation=other)))
-    names = (getattr(one, "func", one).__name__.replace("clone", "nothing") for one in fits)
+    names = (getattr(other, "func", other).__name__.replace("clone", "nothing") for other in fits)
     return next((f"between the maps there is {name}, not relu" for name in names), "")
 
 

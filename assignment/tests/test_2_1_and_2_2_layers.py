@@ -32,7 +32,7 @@ LAYERS = [
     pytest.param("DecoderLayer", True, marks=pytest.mark.task_e_2, id="DecoderLayer, norm_first"),
 ]
 each_layer = pytest.mark.parametrize("kind, norm_first", LAYERS)
-OF_POST_NORM = [pytest.param(*one.values[:1], marks=one.marks) for one in LAYERS if not one.values[1]]
+OF_POST_NORM = [pytest.param(*row.values[:1], marks=row.marks) for row in LAYERS if not row.values[1]]
 each_post_norm_layer = pytest.mark.parametrize("kind", OF_POST_NORM)
 RULES = {
     False: "for each sublayer in turn: what does it read, with which mask, what is added, and what is normalised?",
@@ -109,7 +109,7 @@ def test_dropout_acts_on_the_sublayers(
             return expect_parts(layer.call(*arguments), PARTS[kind], "what forward returns in train mode")[0]
 
         # It drops nearly all: the output must be that of the same layer in which every sublayer's output is 0.
-        judged = Subject(output, ["x"], [partial(first_without_sublayers, one) for one in layer.formulas])
+        judged = Subject(output, ["x"], [partial(first_without_sublayers, formula) for formula in layer.formulas])
     judged.expect_values(inputs, look_at, of=["x"])
 
 

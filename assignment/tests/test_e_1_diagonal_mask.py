@@ -135,7 +135,7 @@ def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case
 def test_generator(submission: SubmissionUnderTest, case: Case, length: int, width: int) -> None:
     seed, band = case.size(0, 10**6), distance(length) < width
     generators = [torch.Generator().manual_seed(number) for number in (seed, seed, seed + 1)]
-    given = [(length, width, 1.0), *((length, width, 0.4, one) for one in (*generators, None, None))]
+    given = [(length, width, 1.0), *((length, width, 0.4, generator) for generator in (*generators, None, None))]
     short = [(3, 0, 0.5, torch.Generator().manual_seed(seed + n % 30)) for n in range(60)]
     full, first, again, other, unseeded, another, *shorts = draw(submission, [*given, *short])
     what, look_at = f"the mask for length {length}, width {width}, random_prob", "which generator draws the cells?"

@@ -31,16 +31,16 @@ def expect_answers(submission: SubmissionUnderTest, component: str) -> None:
         again = f"your code has changed: `understand` asks about it anew ({number})"
         fail(what, f'an entry "{key}"', ascii(entries[-1])[:80], again)
     said = answers[key]
-    if not isinstance(said, (list, tuple)) or len(said) != n or not all(isinstance(one, str) for one in said):
+    if not isinstance(said, (list, tuple)) or len(said) != n or not all(isinstance(answer, str) for answer in said):
         fail(what, f"a list of {n} texts", describe(said))
     expect(n > 0, what, "code that can be watched while it runs", "none", f"what does `understand({number!r})` show?")
-    for index, (question, one) in enumerate(zip(asked.questions, said, strict=True), start=1):
+    for index, (question, answer) in enumerate(zip(asked.questions, said, strict=True), start=1):
         what = f"answer {index} about {name}: {question.text.split(chr(10))[-1].strip()}"
         expect(
-            question.is_answered(one),
+            question.is_answered(answer),
             what,
             "what your code does",
-            repr(one[:80]),
+            repr(answer[:80]),
             "go through the lines by hand",
         )
 

@@ -51,12 +51,12 @@ class Storage:
         for number in numbers:
             start = sum(pattern[:number])
             group = maps[start : start + pattern[number]]
-            self.parts |= dict(zip((one.name for one in group), self._store(group), strict=True))
+            self.parts |= dict(zip((linear.name for linear in group), self._store(group), strict=True))
 
     def _store(self, maps: Sequence[Map]) -> Sequence[Pair]:
         ways = [self._in_any_order, self._in_any_order, self._in_a_list]
-        ways += [self._by_head] * 2 * all(one.has_heads for one in maps)
-        if len({(one.rows, one.columns, one.has_bias) for one in maps}) == 1:
+        ways += [self._by_head] * 2 * all(linear.has_heads for linear in maps)
+        if len({(linear.rows, linear.columns, linear.has_bias) for linear in maps}) == 1:
             ways += [self._modules, self._fused, self._stacked, self._stacked]
         return self.chance.choice(ways)(maps)
 
@@ -71,40 +71,42 @@ class Storage:
         return [f"torch.cat([*{held}])[{order}].split([{sizes}])[{i}].view({shape})" for i, shape in enumerate(shapes)]
 
     def _in_any_order(self, maps: Sequence[Map]) -> list[Pair]:
-        shapes = [f"{one.rows}, {one.columns}" for one in maps]
-        parts = self.any_order([*shapes, *(one.columns for one in maps if one.has_bias)])
+        shapes = [f"{linear.rows}, {linear.columns}" for linear in maps]
+        parts = self.any_order([*shapes, *(linear.columns for linear in maps if linear.has_bias)])
         biases = iter(parts[len(maps) :])
-        return [(part, next(biases) if one.has_bias else "None") for part, one in zip(parts, maps, strict=False)]
+        return [(part, next(biases) if linear.has_bias else "None") for part, linear in zip(parts, maps, strict=False)]
 
     def _biases(self, maps: Sequence[Map]) -> list[str]:
         """Biases beside the matrices: each a vector, perhaps with more axes, or all in one vector."""
-        several = [one for one in maps if one.has_bias]
-        sizes = ", ".join(one.columns for one in several)
+        several = [linear for linear in maps if linear.has_bias]
+        sizes = ", ".join(linear.columns for linear in several)
         style = self.chance.choice([["d"], ["1", "1", "d"], ["d", "1"], []])
         if several and not style:
             held = self.new(f"sum([{sizes}])")
             found = [f"{held}.split([{sizes}])[{i}]" for i in range(len(several))]
         else:
-            shapes = [[one.columns if size == "d" else size for size in style] for one in several]
+            shapes = [[linear.columns if size == "d" else size for size in style] for linear in several]
             found = [f"{self.new(*shape)}.flatten()" for shape in shapes]
         rest = iter(found)
-        return [next(rest) if one.has_bias else "None" for one in maps]
+        return [next(rest) if linear.has_bias else "None" for linear in maps]
 
     def _with_biases(self, matrices: Sequence[str], maps: Sequence[Map]) -> list[Pair]:
         return [*zip(matrices, self._biases(maps), strict=True)]
 
     def _in_a_list(self, maps: Sequence[Map]) -> list[Pair]:
-        shapes = [[one.rows, one.columns][:: self.chance.choice([1, -1])] for one in maps]
+        shapes = [[linear.rows, linear.columns][:: self.chance.choice([1, -1])] for linear in maps]
         items = ", ".join(f"torch.randn({', '.join(shape)}) * 0.1" for shape in shapes)
         held = self.hold(f"nn.ParameterList([{items}])")
-        turns = [".T" * (shape[0] != one.rows) for one, shape in zip(maps, shapes, strict=True)]
+        turns = [".T" * (shape[0] != linear.rows) for linear, shape in zip(maps, shapes, strict=True)]
         return self._with_biases([f"{held}[{i}]{turn}" for i, turn in enumerate(turns)], maps)
 
     def _modules(self, maps: Sequence[Map]) -> list[Pair]:
         """A module for each map."""
         kind, width, cut = self.chance.choice([("Linear", "", ""), ("Conv1d", ", 1", "[..., 0]")])
-        made = [f"nn.{kind}({one.rows}, {one.columns}{width}, bias={one.has_bias})" for one in maps]
-        return [(f"{one}.weight{cut}.T", f"{one}.bias" if maps[0].has_bias else "None") for one in map(self.hold, made)]
+        made = [f"nn.{kind}({linear.rows}, {linear.columns}{width}, bias={linear.has_bias})" for linear in maps]
+        return [
+            (f"{held}.weight{cut}.T", f"{held}.bias" if maps[0].has_bias else "None") for held in map(self.hold, made)
+        ]
 
     def _fused(self, maps: Sequence[Map]) -> list[Pair]:
         """One linear map for all; the columns of a map stand together, or every n-th one."""
@@ -121,7 +123,7 @@ class Storage:
         held = self.new(*shape[:axis], str(len(maps)), *shape[axis:])
         matrices = [f"{held}.unbind({axis})[{i}]" + ".T" * is_turned for i in range(len(maps))]
         if is_inside:
-            return [(f"{one}[:-1]", f"{one}[-1]") for one in matrices]
+            return [(f"{matrix}[:-1]", f"{matrix}[-1]") for matrix in matrices]
         return self._with_biases(matrices, maps)
 
     def _by_head(self, maps: Sequence[Map]) -> list[Pair]:
@@ -133,7 +135,7 @@ class Storage:
         else:
             whole = f"{self.new(*(sizes[axis] for axis in order))}.permute{tuple(map(order.index, range(4)))}"
         # Heads are columns of a projection into them, and rows of the one out of them.
-        axes = ["1, 2" if one.name.endswith("o") else "0, 1" for one in maps]
+        axes = ["1, 2" if linear.name.endswith("o") else "0, 1" for linear in maps]
         matrices = [f"{whole}[:, {i}].transpose({axis}).reshape(d, d)" for i, axis in enumerate(axes)]
         if len(maps) == 1 and maps[0].name.endswith("o") and maps[0].has_bias and self.flip(0.3):
             return [(matrices[0], f"{self.new('h', 'd')}.sum(0)")]
@@ -147,7 +149,7 @@ class Storage:
         first, second = (vectors[i] for i in order)
         if style == "vectors":
             shape = self.chance.choice(["d", "1, 1, d", "d, 1"])
-            found = [f"{self.hold(f'nn.Parameter({one}.view({shape}))')}.flatten()" for one in (first, second)]
+            found = [f"{self.hold(f'nn.Parameter({vector}.view({shape}))')}.flatten()" for vector in (first, second)]
         elif style == "scalars":
             held = self.hold(f"nn.ParameterList([*{first}.unbind(), *{second}.unbind()])")
             found = [f"torch.stack([*{held}][:d])", f"torch.stack([*{held}][d:])"]

@@ -57,11 +57,14 @@ def drawn(reference, kind, number, change=lambda text: text):
 
 def states_of(layouts, reference, assignment):
     """The worst state of the tasks that judge a layout, and why, by its name."""
-    versions = [Version(one.name, one.sources, [0], markers_of_tasks(assignment, [one.component])) for one in layouts]
+    versions = [
+        Version(layout.name, layout.sources, [0], markers_of_tasks(assignment, [layout.component]))
+        for layout in layouts
+    ]
     found = {}
     for run in run_versions(versions, reference, assignment):
-        results = [one for one in results_of(assignment, run.outcomes) if one.outcomes]
-        found[run.version] = worst(one.state for one in results), "\n".join(one.message for one in results)
+        results = [result for result in results_of(assignment, run.outcomes) if result.outcomes]
+        found[run.version] = worst(result.state for result in results), "\n".join(result.message for result in results)
     return found
 
 

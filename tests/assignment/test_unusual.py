@@ -220,7 +220,7 @@ def flat(component, reference, changes):
     """The reference with one class of the module above, and its changes."""
     head, *classes = FLAT.split("\n\n\nclass ")
     module, name = component.split(".")
-    text = head + "\n\n\nclass " + next(one for one in classes if one.startswith(name))
+    text = head + "\n\n\nclass " + next(text for text in classes if text.startswith(name))
     for old, new in changes.items():
         assert old in text
         text = text.replace(old, new)
@@ -279,9 +279,11 @@ def test_dropout_of_more_than_single_entries_costs_its_item(reference, assignmen
     """In layers that write parts out, too."""
     variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
     versions = [
-        Version(f"{one.name}: {drop}", replaced(one.sources, "layers", {"self.dropout(out)": code}), [0], LAYERS)
-        for one in variants
-        if one.name in WRITTEN_OUT
+        Version(
+            f"{variant.name}: {drop}", replaced(variant.sources, "layers", {"self.dropout(out)": code}), [0], LAYERS
+        )
+        for variant in variants
+        if variant.name in WRITTEN_OUT
         for drop, code in DROPS.items()
     ]
     assert len(versions) == len(WRITTEN_OUT) * len(DROPS)
