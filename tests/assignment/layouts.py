@@ -27,12 +27,6 @@ ATTENDS = (
         context, weights = (torch.cat(found, dim=1) for found in zip(*heads))
 """,
     """
-        allowed = torch.ones((), dtype=torch.bool) if mask is None else mask
-        allowed = allowed.expand(q.size(0), h, q.size(2), k.size(2))
-        one = lambda *head: [x.squeeze(1) for x in scaled_dot_product_attention(*(x.unsqueeze(1) for x in head))]
-        context, weights = torch.vmap(one, in_dims=1, out_dims=1)(q, k, v, allowed)
-""",
-    """
         scores = q @ k.mT / e**0.5
         if mask is not None:
             scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)

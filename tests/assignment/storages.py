@@ -54,7 +54,7 @@ class Storage:
             self.parts |= dict(zip((linear.name for linear in group), self._store(group), strict=True))
 
     def _store(self, maps: Sequence[Map]) -> Sequence[Pair]:
-        ways = [self._in_any_order, self._in_any_order, self._in_a_list]
+        ways = [self._in_any_order, self._in_any_order, self._matrices]
         ways += [self._by_head] * 2 * all(linear.has_heads for linear in maps)
         if len({(linear.rows, linear.columns, linear.has_bias) for linear in maps}) == 1:
             ways += [self._modules, self._fused, self._stacked, self._stacked]
@@ -93,12 +93,11 @@ class Storage:
     def _with_biases(self, matrices: Sequence[str], maps: Sequence[Map]) -> list[Pair]:
         return [*zip(matrices, self._biases(maps), strict=True)]
 
-    def _in_a_list(self, maps: Sequence[Map]) -> list[Pair]:
-        shapes = [[linear.rows, linear.columns][:: self.chance.choice([1, -1])] for linear in maps]
-        items = ", ".join(f"torch.randn({', '.join(shape)}) * 0.1" for shape in shapes)
-        held = self.hold(f"nn.ParameterList([{items}])")
-        turns = [".T" * (shape[0] != linear.rows) for linear, shape in zip(maps, shapes, strict=True)]
-        return self._with_biases([f"{held}[{i}]{turn}" for i, turn in enumerate(turns)], maps)
+    def _matrices(self, maps: Sequence[Map]) -> list[Pair]:
+        """A parameter for each matrix, on either side of x."""
+        pairs = [(linear.rows, linear.columns) for linear in maps]
+        matrices = [self.new(*pair) if self.flip() else f"{self.new(*pair[::-1])}.T" for pair in pairs]
+        return self._with_biases(matrices, maps)
 
     def _modules(self, maps: Sequence[Map]) -> list[Pair]:
         """A module for each map."""
