@@ -118,17 +118,10 @@ def layer(
     leaves, readable = leaves_of(parameters), replace(READABLE, norm_first=sizes.norm_first)
     census = Census.of(leaves, sizes.d_model)
     used = next((parameter.dtype for parameter in parameters), dtype)
+    pairs = list(zip(parameters, leaves, strict=True))
+    inside = partial(flow.first_deviation, submission, module, "forward")
     subject = PartsSubject(
-        module,
-        parts,
-        (),
-        list(zip(parameters, leaves, strict=True)),
-        used,
-        sizes,
-        kind,
-        case,
-        inside=partial(flow.first_deviation, submission, module, "forward"),
-        if_parts_are_right=PARTS_ARE_RIGHT,
+        module, parts, (), pairs, used, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
     )
 
     def twin() -> Component:
@@ -198,26 +191,17 @@ def stack(
         if sizes.norm_first and not pools["N"]:  # the last LayerNorm is the stack's own
             pairs = pairs_of(rest, d_model)
             pools["N"] = [norm_of(pair, least, way) for way in KINDS for least in (0.0, 1.0) for pair in pairs]
-        if (not own_parts and len(rest) > 2 and any(p.numel() > 1 for p in rest)) or (
-            own_parts and sizes.norm_first and not pools["N"]
-        ):
+        has_many = len(rest) > 2 and any(p.numel() > 1 for p in rest)
+        if (sizes.norm_first and not pools["N"]) if own_parts else has_many:
             needs_reader("LayerNorm that ends the stack")
         return [partial(flow.run, ready) for ready in flow.arrangements(pools)]
 
     inside: Callable[[Inputs], str] | None = None  # of own parts, no flow is known
     if not is_own:
         inside = partial(flow.first_deviation, submission, module, "forward")
+    formulas, pairs, parts = attempt(read), list(zip(parameters, leaves, strict=True)), PARTS_OF_STACKS[kind]
     return PartsSubject(
-        module,
-        PARTS_OF_STACKS[kind],
-        attempt(read),
-        list(zip(parameters, leaves, strict=True)),
-        dtype,
-        sizes,
-        kind,
-        case,
-        inside=inside,
-        if_parts_are_right=PARTS_ARE_RIGHT,
+        module, parts, formulas, pairs, dtype, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
     )
 
 
