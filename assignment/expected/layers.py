@@ -199,24 +199,25 @@ def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
     wanted = n_attentions, 1, n_attentions + 1
     got = [len(census.known[letter]) for letter in "AFN"]
     missing = [due - there for due, there in zip(wanted, got, strict=True)]
-    fewest = missing[0] * 4 * d_model**2 + missing[1] * (2 * d_model * d_ff + d_model + d_ff) + missing[2] * 2 * d_model
-    numbers = census.count + (d_model - 1) * n_single_numbers(census, n_attentions)
-    fits = min(missing) >= 0 and fewest <= numbers <= fewest + missing[0] * (4 + sizes.n_heads) * d_model
+    others = missing[0] * 4 * d_model**2 + missing[1] * (2 * d_model * d_ff + d_model + d_ff)
+    fewest = [others + missing[2] * sum(widths) for widths in norm_widths(census, missing[2], d_model)]
+    most_biases = missing[0] * (4 + sizes.n_heads) * d_model
+    fits = min(missing) >= 0 and any(least <= census.count <= least + most_biases for least in fewest)
     has_most = sum(map(min, got, wanted)) > sum(wanted) / 2
     expect(
         fits,
         "how many of MultiHeadedAttention, FeedForward and LayerNorm the layer has",
         "{}, {} and {}".format(*wanted),
-        "{}, {} and {}".format(*got) + (f", and {numbers} other learned numbers" if numbers else ""),
+        "{}, {} and {}".format(*got) + (f", and {census.count} other learned numbers" if census.count else ""),
         "each sublayer has its own; build them in __init__",
         OtherPartsError if has_most else CheckFailed,
     )
 
 
-def n_single_numbers(census: Census, n_attentions: int) -> int:
-    """How many gains and shifts are single numbers; many single numbers are those of vectors."""
-    count = sum(p.numel() == 1 for p in census.others)
-    return count if count <= 2 * (n_attentions + 1) else 0
+def norm_widths(census: Census, n_own: int, d_model: int) -> list[tuple[int, int]]:
+    """How many numbers gain and shift may have, of so many LayerNorms of a layer's own: single ones may do."""
+    n_singles = sum(p.numel() == 1 for p in census.others)
+    return [(d_model, d_model), *[(1, 1)] * (n_singles >= 2 * n_own > 0), *[(1, d_model)] * (n_singles >= n_own > 0)]
 
 
 def has_usual_shapes(parameters: Sequence[Tensor], sizes: Sizes) -> bool:
@@ -229,11 +230,11 @@ def layer_formulas(flow: Flow, census: Census, sizes: Sizes) -> Iterator[Formula
     """Yield what a layer may compute with its stand-ins in each role, and with parts of its own for those it lacks."""
     d_model, n_heads, known = sizes.d_model, sizes.n_heads, census.computations(sizes)
     n_own = {letter: count - len(known[letter]) for letter, count in flow.counts.items()}
-    width = 1 if n_single_numbers(census, n_own["A"] + len(known["A"])) else d_model
     kinds, are_all_tried = KINDS if n_own["N"] else KINDS[:1], not n_own["N"]  # else there would be too many
     choices = [*attention_choices(n_own["A"], d_model, n_heads, are_all_tried)]
-    for kind, own_attentions in product(kinds, choices):
-        gains = [Formula([(width,)] * 2, partial(norm_of, least=least, kind=kind)) for least in (0.0, 1.0)]
+    for kind, widths, own_attentions in product(kinds, norm_widths(census, n_own["N"], d_model), choices):
+        shapes = [(width,) for width in widths]
+        gains = [Formula(shapes, partial(norm_of, least=least, kind=kind)) for least in (0.0, 1.0)]
         for own_norms in combinations_with_replacement(gains, n_own["N"]):
             own = {"N": own_norms, "A": own_attentions, "F": [network_formula(d_model, sizes.d_ff)] * n_own["F"]}
             if sum(sum(formula.counts) for formulas in own.values() for formula in formulas) == census.count:

@@ -57,7 +57,7 @@ class Storage:
         ways = [self._in_any_order, self._in_any_order, self._matrices]
         ways += [self._by_head] * 2 * all(linear.has_heads for linear in maps)
         if len({(linear.rows, linear.columns, linear.has_bias) for linear in maps}) == 1:
-            ways += [self._modules, self._fused, self._stacked, self._stacked]
+            ways += [self._modules, *[self._fused, self._stacked, self._stacked] * (len(maps) > 1)]
         return self.chance.choice(ways)(maps)
 
     def any_order(self, shapes: Sequence[str]) -> list[str]:
