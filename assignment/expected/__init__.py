@@ -1,4 +1,4 @@
-"""What right code computes, whatever a submission calls its parameters and however it lays them out.
+"""The computations of right code, whatever a submission calls its parameters and however it lays them out.
 
     search.py       the one search for what numbers mean: which of them plays which part in a formula
     flows.py        which part of a layer, a stack or a model reads what

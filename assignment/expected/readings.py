@@ -38,7 +38,7 @@ SPLIT = "follow the features of one position through each step: which head gets 
 GAIN_AND_SHIFT = "one gain and one shift for each feature, each an nn.Parameter"
 
 Search = Callable[[Iterable[Formula], Draw], Computation | None]
-"""Looks for one of some formulas in a component, wherever its parameters stand."""
+"""Search for one of some formulas in a component, wherever its parameters stand."""
 
 
 def made(

@@ -23,7 +23,7 @@ from autograder.testing.comparison import TOLERANCE, difference
 from autograder.testing.fitting import Computation
 
 Draw = Callable[[torch.Generator], Sequence[Tensor | None]]
-"""Draws the arguments of a call, in float64."""
+"""A function that draws the arguments of a call, in float64."""
 
 MOST_ROUNDS, IDLE_ROUNDS = 60, 3
 """How often gradients are compared; and after how many rounds that split nothing numbers may change places.
@@ -216,7 +216,7 @@ def _split(classes: Tensor, gradients: Tensor, n: int) -> Tensor | None:
 
 
 def _number_members(classes: Tensor, chosen: Tensor, n: int) -> Tensor:
-    """Makes pairs of the members of each chosen class, which may change places: classes of their own."""
+    """Make pairs of the members of each chosen class, which may change places: classes of their own."""
     numbered, count = classes.clone(), len(chosen)
     for which in chosen.nonzero().flatten().tolist():
         for side in (numbered[:n], numbered[n:]):

@@ -60,7 +60,7 @@ class Training:
         values: str = "usual",
         **state: Any,
     ) -> None:
-        """Draws parameters and batches; in what `state` model and batches come, the stand-in `train` explains."""
+        """Draws parameters and batches; the `state` in which model and batches come is in `stand_ins.models.Run`."""
         self.submission, self.rate, self.smoothing, self.pad, self.dtype = submission, rate, smoothing, pad, dtype
         self.accumulate, self.max_grad_norm, self.state = accumulate, max_grad_norm, state
         self.epochs: int = state.get("epochs", 1)

@@ -176,7 +176,7 @@ class Run:
 
 
 Trained = tuple[list[Any], list[Tensor], int | None, list[str]]
-"""What `train_epoch` returned after each epoch, the model's parameters, the scheduler's steps, and changed settings."""
+"""The returned losses of the epochs, the model's parameters, the scheduler's steps, and changed settings."""
 
 
 def train(train_epoch: Callable[..., Any], run: dict[str, Any]) -> Trained:

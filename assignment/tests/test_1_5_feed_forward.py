@@ -106,7 +106,7 @@ def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
 
 
 def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
-    """Says whether the network is right but for what stands between its maps."""
+    """Name what stands between the maps of a network that is right but for that; "" where it is not."""
     x, found = inputs["x"], subject.call(*inputs.values())
     networks = [] if isinstance(subject.formulas, Exception) else subject.formulas
     pairs = ((network, other) for network in networks for other in OTHERS)

@@ -1,4 +1,4 @@
-"""Draws right components whose parameters are laid out in unusual ways, as the text of a class."""
+"""Right components, drawn at random, whose parameters are laid out in unusual ways, as the text of a class."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -224,4 +224,4 @@ KINDS: dict[str, Callable[[random.Random], str]] = {
     "model.Encoder": encoder,
     "model.Transformer": transformer,
 }
-"""What draws a layout of each component with parameters."""
+"""For each component with parameters the function that draws a layout."""
