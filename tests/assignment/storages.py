@@ -61,9 +61,9 @@ class Storage:
         return self.chance.choice(ways)(maps)
 
     def any_order(self, shapes: Sequence[str]) -> list[str]:
-        """Tensors of these shapes, whose numbers are those of one parameter, of several or of many, in any order."""
+        """Tensors of these shapes, whose numbers are those of one parameter or of several, in any order."""
         sizes = ", ".join(shape.replace(",", " *") for shape in shapes)
-        pieces = self.chance.choice(["[n]", "[n - n // 3, n // 3]", "[2] * (n // 2) + [1] * (n % 2)"])
+        pieces = self.chance.choice(["[n]", "[n - n // 3, n // 3]", "[n - 4 * (n // 5), *[n // 5] * 4]"])
         lists = pieces.replace("n", f"sum([{sizes}])")
         held = self.hold(f"nn.ParameterList(torch.randn(size) * 0.1 for size in {lists})")
         chance = f"torch.Generator().manual_seed({self.chance.randrange(1000)})"
