@@ -1,41 +1,128 @@
-"""What an encoder or decoder layer, a stack of them, or a model computes, for each role that its parts may play.
+"""Formulas of parts, wherever their numbers come from, and of layers that have stand-ins and parts of their own.
 
-In the tests of layers the attention, the feed-forward network and the LayerNorms inside are stand-ins, which have
-parameters of shapes that nothing else has. Which LayerNorm belongs to which sublayer is found by trying: only the right
-roles give what comes out. A layer may write parts out in place of stand-ins; see `written_out`.
+The stand-ins inside have parameters of shapes that nothing else has. Which LayerNorm belongs to which sublayer is found
+by trying: only the right roles give what comes out. A layer may hold parts itself, and write them out.
+
+Shapes: b batch · h heads · q/k query and key positions · d = d_model.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import permutations, product
+from itertools import combinations, combinations_with_replacement, pairwise, product
+from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from assignment.stand_ins.formulas import (
-    VECTORS,
-    decoder_layer,
-    encoder_layer,
-    mixed_look_up,
-    name_tokens,
-    place,
-    squash,
-    wave,
-)
+from assignment.stand_ins.formulas import VECTORS, decoder_layer, encoder_layer, look_up, mixed_look_up, squash, wave
+from assignment.stand_ins.own_tests import attend as attention
 from autograder.testing.comparison import expect
 from autograder.testing.fitting import Computation
 from autograder.testing.results import CheckFailed, OtherPartsError
 
-Attention = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
-"""Query, key, value and mask -> output and weights."""
-
-NormKind = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""x, gain and shift -> what a LayerNorm makes of them."""
+from .flows import PARTS, Flow
+from .search import Formula
 
 EPSILON = 1e-6  # LayerNorm's default
-MOST_PARTS = 5
-"""With more parts of one kind, trying all their roles would not end."""
+NormKind = tuple[float, int, bool]
+"""Epsilon; how much less than d the variance is divided by; and whether epsilon is added outside the root."""
+
+
+def norm_of(gain_and_shift: Sequence[Tensor], least: float = 0.0, kind: NormKind = (EPSILON, 0, False)) -> Computation:
+    """PyTorch's own layer norm, whose gain may be kept as its difference from 1.
+
+    Task 1.4 judges its kind, and a layer with any such norm of its own may be right.
+    """
+    (gain, shift), (epsilon, less, is_outside) = gain_and_shift, kind
+
+    def norm(x: Tensor) -> Tensor:
+        d = x.size(-1)
+        stretch = math.sqrt(d / (d - less))
+        inside = 1e-300 if is_outside else epsilon / stretch**2
+        centred = F.layer_norm(x, (d,), eps=inside) / stretch
+        if is_outside:  # no slope where all features are equal: that is LayerNorm's task
+            deviation = stretch * x.var(-1, keepdim=True, correction=0).clamp_min(1e-300).sqrt()
+            centred = centred * (deviation / (deviation + epsilon))
+        return torch.addcmul(shift, centred, least + gain)
+
+    return norm
+
+
+KINDS: list[NormKind] = [
+    (epsilon, less, is_outside)
+    for less, is_outside, epsilon in product((0, 1), (False, True), (EPSILON, 1e-5, 1e-12, 1e-3))
+]
+"""Norms that a layer of its own may have."""
+
+
+def network(x: Tensor, parts: Sequence[Tensor], activation: Callable[[Tensor], Tensor] = F.relu) -> Tensor:
+    """(..., d) -> (..., d), with W_1 and b_1, W_2 and b_2, of which W_1 takes x on its left."""
+    first, inner, second, outer = parts
+    return F.linear(activation(F.linear(x, first.mT, inner)), second, outer)
+
+
+def network_formula(d_model: int, d_ff: int) -> Formula:
+    """A feed-forward network, as a partial of `network`."""
+    shapes = [(d_model, d_ff), (d_ff,), (d_model, d_ff), (d_model,)]
+    return Formula(shapes, lambda parts: partial(network, parts=parts), exchangeable=[0])
+
+
+def heads(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    matrices: Sequence[Tensor],
+    biases: Sequence[Tensor],
+    is_stand_in: bool,
+    n_heads: int,
+) -> tuple[Tensor, Tensor]:
+    """Output (b, q, d) and weights (b, h, q, k) of multi-headed attention around a stand-in or a true attention.
+
+    Each head sees all features, of which those of other heads are 0.
+    """
+    d = len(matrices[0])
+    own = torch.eye(n_heads, dtype=query.dtype).repeat_interleave(d // n_heads, dim=1)[:, None]
+    maps = zip((query, key, value), matrices, biases, strict=False)
+    q, k, v = ((x @ matrix + bias)[:, None] * own for x, matrix, bias in maps)
+    if is_stand_in:
+        context, weights = look_up(q, k, v, mask)
+    else:
+        context, weights = attention(q, k, v, mask, scale=(d // n_heads) ** -0.5)
+    return context.sum(dim=1) @ matrices[3] + biases[3], weights
+
+
+BIASES = [*product((1, 0), (1, 0), (1, 0), (1, 2, 0))]
+"""Of query, key and value: whether they have one; of the output: 1, or 2 for one of each head, which are added up."""
+
+
+def attention_formulas(
+    d_model: int, n_heads: int, is_stand_in: bool, choices: Iterable[Sequence[int]] = BIASES
+) -> list[Formula]:
+    """Multi-headed attention with each choice of biases, around the stand-in for attention or a true one."""
+    formulas = []
+    for *counts, of_output in choices:
+        counts += [n_heads if of_output == 2 else of_output]
+        shapes = [(d_model, d_model)] * 4 + [(count, d_model) for count in counts if count]
+        make = partial(_heads_of, counts=counts, is_stand_in=is_stand_in, n_heads=n_heads)
+        # Free are the order of the features of a head, of query and value, and that of biases that are added up.
+        exchangeable = [0, 2, *[len(shapes) - 1] * (counts[-1] > 1)]
+        formulas.append(Formula(shapes, make, exchangeable))
+    return formulas
+
+
+def _heads_of(parts: Sequence[Tensor], counts: Sequence[int], **settings: Any) -> Computation:
+    rest = iter(parts[4:])
+    biases = [next(rest).sum(dim=0) if count else parts[0].new_zeros(len(parts[0])) for count in counts]
+    return partial(heads, matrices=parts[:4], biases=biases, **settings)
+
+
+USUAL_BIASES = (1, 1, 1, 1), (0, 0, 0, 0), (1, 0, 1, 1), (0, 0, 0, 1)
+"""In which two attentions of one layer may differ that has norms of its own, too."""
 
 
 @dataclass(frozen=True)
@@ -47,230 +134,139 @@ class Sizes:
     d_ff: int
     norm_first: bool = False
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """Arguments of constructors after d_model."""
+        return {"n_heads": self.n_heads, "d_ff": self.d_ff} | ({"norm_first": True} if self.norm_first else {})
+
 
 @dataclass(frozen=True)
 class Census:
     """The parameters of a component by the stand-in that they belong to; `others` are the submission's own."""
 
-    norms: list[Tensor]  # (2, 1, d)
-    feed_forwards: list[Tensor]  # (3, 1, d)
-    attentions: list[Tensor]  # (4, 1, d)
-    encoder_layers: list[Tensor]  # (5, 1, d)
-    decoder_layers: list[Tensor]  # (9, 1, d)
+    known: dict[str, list[Tensor]]  # (n, 1, d), by the letters of stand-ins in a `Flow`
     others: list[Tensor]
 
     @classmethod
     def of(cls, parameters: Sequence[Tensor], d_model: int) -> "Census":
         """Sorts the parameters by their shapes."""
-        shapes = [(count, 1, d_model) for count in VECTORS.values()]
-        norms, feed_forwards, attentions, encoder_layers, decoder_layers = (
-            [p for p in parameters if tuple(p.shape) == shape] for shape in shapes
-        )
-        others = [p for p in parameters if tuple(p.shape) not in shapes]
-        return cls(norms, feed_forwards, attentions, encoder_layers, decoder_layers, others)
+        shapes = {PARTS[name][0]: (count, 1, d_model) for name, count in VECTORS.items()}
+        known = {letter: [p for p in parameters if tuple(p.shape) == shape] for letter, shape in shapes.items()}
+        return cls(known, [p for p in parameters if tuple(p.shape) not in shapes.values()])
 
-    def silence_only(self, silent: Sequence[Tensor], d_ff: int) -> None:
-        """Makes these sublayers alone return 0, the others plain sums, the norms 0.9 tanh(x), which can be undone."""
-        with torch.no_grad():
-            for mix in (*self.attentions, *self.feed_forwards):
-                is_network = mix.size(0) == 3
-                mix[1 if is_network else 3].fill_(float(all(mix is not one for one in silent)))
-                if is_network:
-                    mix[2].fill_(-d_ff / 1000)
-            for norm in self.norms:
-                norm[0].fill_(0.9)
-                norm[1].zero_()
+    @property
+    def sublayers(self) -> list[Tensor]:
+        """Those of attentions and of the feed-forward network."""
+        return [*self.known["A"], *self.known["F"]]
 
+    @property
+    def count(self) -> int:
+        """How many numbers are the submission's own."""
+        return sum(p.numel() for p in self.others)
 
-def drops_single_entries(trained: Tensor, whole: Tensor, silent: Tensor, rate: float, n_norms: int) -> bool:
-    """Whether dropout has left 0 or 1 / (1 - rate) of each entry of the one sublayer that computes something.
+    def has_own_parts(self, d_model: int) -> bool:
+        """True if a stack or a model consists of parts of its own, not of stand-ins."""
+        return not (self.known["E"] or self.known["D"]) and self.count > d_model**2
 
-    Args:
-        trained: output in train mode, of a layer whose LayerNorms are 0.9 tanh(x).
-        whole: in eval mode.
-        silent: without that sublayer.
-        rate: of dropout.
-        n_norms: LayerNorms between the sublayer and the output.
-    """
-    for _ in range(n_norms):
-        trained, whole, silent = (torch.atanh(x / 0.9) for x in (trained, whole, silent))
-    kept = (trained - silent) / (whole - silent)
-    is_dropped, is_scaled = kept.abs() < 1e-4, (kept - 1 / (1 - rate)).abs() < 1e-4
-    is_mixed = [bool((is_dropped != is_dropped.select(axis, 0).unsqueeze(axis)).any()) for axis in range(3)]
-    return bool((is_dropped | is_scaled).all()) and all(is_mixed)
+    def computations(self, sizes: Sizes, extra: float = 0.0) -> dict[str, list[Any]]:
+        """Computations of the stand-ins, by their letters in a `Flow`; `extra` is the trace of the layers' settings."""
+        n_heads = sizes.n_heads
+        return {
+            "N": [partial(squash, gain=gain, shift=shift) for gain, shift in self.known["N"]],
+            "F": [partial(wave, mix=mix, d_ff=sizes.d_ff) for mix in self.known["F"]],
+            "A": [partial(mixed_look_up, mix=mix, n_heads=n_heads) for mix in self.known["A"]],
+            "E": [partial(encoder_layer, mix=mix, n_heads=n_heads, extra=extra) for mix in self.known["E"]],
+            "D": [partial(decoder_layer, mix=mix, n_heads=n_heads, extra=extra) for mix in self.known["D"]],
+        }
 
 
-@dataclass(frozen=True)
-class Norm:
-    """A LayerNorm: a stand-in's, or a layer's own, which has one of the `KINDS`."""
-
-    gain: Tensor
-    shift: Tensor
-    compute: NormKind = squash
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """(..., d) -> (..., d)."""
-        return self.compute(x, self.gain, self.shift)
+def expect_own_layers(found: Sequence[object], n_layers: int) -> None:
+    """Fail unless there are n_layers different layers."""
+    look_at = "build each of the n_layers layers anew, in an nn.ModuleList"
+    look_at += "; one layer in several places is still one layer" if found else "; a plain list hides its layers"
+    failure = OtherPartsError if 2 * len(found) > n_layers else CheckFailed
+    what = "how many layers with parameters of their own the stack has"
+    expect(len(found) == n_layers, what, f"{n_layers}", f"{len(found)}", look_at, failure)
 
 
-def own_norm(
-    x: Tensor, gain: Tensor, shift: Tensor, epsilon: float = EPSILON, less: int = 0, is_outside: bool = False
-) -> Tensor:
-    """What a layer's own LayerNorm computes: d - `less` is divided by, and epsilon perhaps added outside the root."""
-    centred = x - x.mean(-1, keepdim=True)
-    variance = centred.square().sum(-1, keepdim=True) / (x.size(-1) - less)
-    # No slope where all features are equal: that is LayerNorm's task.
-    scale = variance.clamp_min(1e-300).sqrt() + epsilon if is_outside else (variance + epsilon).sqrt()
-    return gain * centred / scale + shift
-
-
-KINDS = [
-    partial(own_norm, epsilon=epsilon, less=less, is_outside=is_outside)
-    for less, is_outside, epsilon in product((0, 1), (False, True), (EPSILON, 1e-5, 1e-12, 1e-3))
-]
-"""What own LayerNorms compute. Task 1.4 judges it; a layer with any of them may be right."""
-
-
-@dataclass(frozen=True)
-class Layer:
-    """An encoder layer (one attention) or a decoder layer (two), with its parts in their roles.
-
-    Attributes:
-        attentions: self-attention first.
-        network: feed-forward.
-        norms: of the sublayers, in order.
-        norm_first: whether each sublayer reads the norm of its input.
-        kept: what dropout leaves of the sublayers' outputs, 1 or 0.
-    """
-
-    attentions: tuple[Attention, ...]
-    network: Callable[[Tensor], Tensor]
-    norms: tuple[Norm, ...]
-    norm_first: bool
-    kept: float = 1.0
-
-    def __call__(self, x: Tensor, *others: Tensor | None) -> list[Tensor]:
-        """The output and the weights, for x and mask, or for x, memory, src_mask and tgt_mask."""
-        weights = []
-        for number in range(len(self.norms)):
-            out, seen = self.sublayer(number, self.read(number, x), others)
-            x = self.add(number, x, out)
-            weights += [] if seen is None else [seen]
-        return [x, *weights]
-
-    def sublayer(self, number: int, x: Tensor, others: Sequence[Tensor | None]) -> tuple[Tensor, Tensor | None]:
-        """What a sublayer computes from what it reads, and its weights."""
-        if number == len(self.attentions):
-            return self.network(x), None
-        source, mask = (x, others[-1]) if number == 0 else (others[0], others[1])
-        return self.attentions[number](x, source, source, mask)  # type: ignore[arg-type]  # a memory is no None
-
-    def read(self, number: int, x: Tensor) -> Tensor:
-        """What a sublayer reads of x."""
-        return self.norms[number](x) if self.norm_first else x
-
-    def add(self, number: int, x: Tensor, out: Tensor) -> Tensor:
-        """What follows a sublayer that has computed `out`."""
-        x = x + self.kept * out
-        return x if self.norm_first else self.norms[number](x)
-
-
-def layers(leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> Iterator[Layer]:
-    """The layer with its stand-ins in each role; nothing where a part is not a stand-in."""
-    census = Census.of(leaves, sizes.d_model)
-    if len(census.norms) == n_attentions + 1:
-        for mix in census.feed_forwards:
-            for mixes in permutations(census.attentions, n_attentions):
-                attentions = tuple(partial(mixed_look_up, mix=one, n_heads=sizes.n_heads) for one in mixes)
-                for norms in permutations(Norm(*norm) for norm in census.norms):
-                    yield Layer(attentions, partial(wave, mix=mix, d_ff=sizes.d_ff), norms, sizes.norm_first)
-
-
-def check_parts(parameters: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> Census:
-    """Each sublayer has a LayerNorm and an attention of its own, and nothing else is learned.
+def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
+    """Fail unless each sublayer has a LayerNorm and an attention of its own, and nothing else is learned.
 
     In place of the stand-ins that it does not use, a layer may learn as many numbers, and biases of each attention:
     one for each projection, of the output perhaps one for each head. A norm's gain and shift may be single numbers.
     """
-    census, d_model, d_ff = Census.of(parameters, sizes.d_model), sizes.d_model, sizes.d_ff
+    d_model, d_ff = sizes.d_model, sizes.d_ff
     wanted = n_attentions, 1, n_attentions + 1
-    got = len(census.attentions), len(census.feed_forwards), len(census.norms)
-    missing = [one - other for one, other in zip(wanted, got, strict=True)]
-    fewest = missing[0] * 4 * d_model**2 + missing[1] * (2 * d_model * d_ff + d_model + d_ff) + missing[2] * 2 * d_model
-    singles = sum(p.numel() == 1 for p in census.others)
-    of_single = d_model if singles <= 2 * (n_attentions + 1) else 1  # many are numbers of vectors
-    numbers = sum(of_single if p.numel() == 1 else p.numel() for p in census.others)
-    fits = min(missing) >= 0 and fewest <= numbers <= fewest + missing[0] * (4 + sizes.n_heads) * d_model
+    got = [len(census.known[letter]) for letter in "AFN"]
+    missing = [due - there for due, there in zip(wanted, got, strict=True)]
+    others = missing[0] * 4 * d_model**2 + missing[1] * (2 * d_model * d_ff + d_model + d_ff)
+    fewest = [others + missing[2] * sum(widths) for widths in norm_widths(census, missing[2], d_model)]
+    most_biases = missing[0] * (4 + sizes.n_heads) * d_model
+    fits = min(missing) >= 0 and any(least <= census.count <= least + most_biases for least in fewest)
     has_most = sum(map(min, got, wanted)) > sum(wanted) / 2
     expect(
         fits,
         "how many of MultiHeadedAttention, FeedForward and LayerNorm the layer has",
         "{}, {} and {}".format(*wanted),
-        "{}, {} and {}".format(*got) + (f", and {numbers} other learned numbers" if numbers else ""),
+        "{}, {} and {}".format(*got) + (f", and {census.count} other learned numbers" if census.count else ""),
         "each sublayer has its own; build them in __init__",
         OtherPartsError if has_most else CheckFailed,
     )
-    return census
 
 
-def stacks(
-    leaves: Sequence[Tensor], is_decoder: bool, n_layers: int, sizes: Sizes, extra: float
-) -> Iterator[Computation]:
-    """Encoder or decoder over stand-ins for its layers, in each order.
-
-    Args:
-        leaves: the stack's parameters.
-        is_decoder: whether it is a decoder.
-        n_layers: the number of its layers.
-        sizes: of the layers.
-        extra: the trace of the settings that each layer should have got.
-    """
-    census = Census.of(leaves, sizes.d_model)
-    mixes = census.decoder_layers if is_decoder else census.encoder_layers
-    compute: Computation = decoder_layer if is_decoder else encoder_layer
-
-    def stack(order: Sequence[Tensor], end: Norm | None, x: Tensor, *others: Tensor | None) -> list[object]:
-        seen = []
-        for mix in order:
-            x, *weights = compute(x, *others, mix, sizes.n_heads, extra)
-            seen.append(weights)
-        return [x if end is None else end(x), *map(list, zip(*seen, strict=True))]
-
-    ends: Sequence[Norm | None] = [None]
-    if sizes.norm_first:
-        ends = [Norm(*norm) for norm in census.norms] or final_norms(census.others, sizes.d_model)
-    if len(mixes) == n_layers <= MOST_PARTS:
-        for order in permutations(mixes):
-            yield from (partial(stack, order, end) for end in ends)
+def norm_widths(census: Census, n_own: int, d_model: int) -> list[tuple[int, int]]:
+    """How many numbers gain and shift may have, of so many LayerNorms of a layer's own: single ones may do."""
+    n_singles = sum(p.numel() == 1 for p in census.others)
+    return [(d_model, d_model), *[(1, 1)] * (n_singles >= 2 * n_own > 0), *[(1, d_model)] * (n_singles >= n_own > 0)]
 
 
-def final_norms(leaves: Sequence[Tensor], d_model: int) -> list[Norm]:
-    """The stack's own LayerNorm at the end, for each reading of its numbers."""
-    pairs = pairs_of(leaves, d_model)
-    return [Norm(least + gain, shift, kind) for kind in KINDS for least in (0.0, 1.0) for gain, shift in pairs]
+def has_usual_shapes(parameters: Sequence[Tensor], sizes: Sizes) -> bool:
+    """True if parameters have the shapes that linear maps and LayerNorms have, fused ones too."""
+    shapes = [p.squeeze().shape for p in parameters]
+    return all(len(shape) < 3 and all(n % sizes.d_model == 0 or n == sizes.d_ff for n in shape) for shape in shapes)
 
 
-def pairs_of(leaves: Sequence[Tensor], d_model: int) -> list[tuple[Tensor, ...]]:
-    """Gain and shift, whichever comes first; those of a feature may lie side by side. [] for other numbers."""
-    if sum(leaf.numel() for leaf in leaves) != 2 * d_model:
-        return []
-    numbers = torch.cat([leaf.ravel() for leaf in leaves])
-    side_by_side = [] if len(leaves) == 2 else [numbers.view(d_model, 2).unbind(dim=1)]
-    return [order for pair in (numbers.view(2, d_model).unbind(), *side_by_side) for order in permutations(pair)]
+def layer_formulas(flow: Flow, census: Census, sizes: Sizes) -> Iterator[Formula]:
+    """Yield what a layer may compute with its stand-ins in each role, and with parts of its own for those it lacks."""
+    d_model, n_heads, known = sizes.d_model, sizes.n_heads, census.computations(sizes)
+    n_own = {letter: count - len(known[letter]) for letter, count in flow.counts.items()}
+    kinds, are_all_tried = KINDS if n_own["N"] else KINDS[:1], not n_own["N"]  # else there would be too many
+    choices = [*attention_choices(n_own["A"], d_model, n_heads, are_all_tried)]
+    for kind, widths, own_attentions in product(kinds, norm_widths(census, n_own["N"], d_model), choices):
+        shapes = [(width,) for width in widths]
+        gains = [Formula(shapes, partial(norm_of, least=least, kind=kind)) for least in (0.0, 1.0)]
+        for own_norms in combinations_with_replacement(gains, n_own["N"]):
+            own = {"N": own_norms, "A": own_attentions, "F": [network_formula(d_model, sizes.d_ff)] * n_own["F"]}
+            if sum(sum(formula.counts) for formulas in own.values() for formula in formulas) == census.count:
+                pools = {letter: [*known[letter], *own[letter]] for letter in own}
+                arranged = {tuple(map(id, parts.values())): parts for parts in flow.arrangements(pools)}
+                yield from (join(flow, parts) for parts in arranged.values())
 
 
-def sides(
-    leaves: Sequence[Tensor], is_decoder: bool, vocab_size: int, n_layers: int, sizes: Sizes, extra: float, kept: float
-) -> Iterator[Computation]:
-    """`encode` or `decode` of a model over stand-ins: an embedding, positions, and a stack of one layer's formula."""
-    census = Census.of(leaves, sizes.d_model)
-    compute: Computation = decoder_layer if is_decoder else encoder_layer
+def attention_choices(count: int, d_model: int, n_heads: int, are_all_tried: bool) -> Iterator[Sequence[Formula]]:
+    """Yield ways in which so many attentions of a layer's own may have biases: the same, or others."""
+    for is_stand_in in (True, False):
+        kinds = attention_formulas(d_model, n_heads, is_stand_in)
+        yield from ([kind] * count for kind in (kinds if count else kinds[: int(is_stand_in)]))
+        if count > 1:
+            usual = attention_formulas(d_model, n_heads, is_stand_in, USUAL_BIASES)
+            yield from combinations(kinds if are_all_tried else usual, count)
 
-    def side(table: Tensor, mix: Tensor, tokens: Tensor, *others: Tensor | None) -> list[object]:
-        x = kept * place(name_tokens(tokens, table))
-        x, *weights = compute(x, *others, mix, sizes.n_heads, extra)
-        return [x, *([one] * n_layers for one in weights)]
 
-    for table in [leaf for leaf in leaves if tuple(leaf.shape) == (vocab_size, sizes.d_model)]:
-        for mix in census.decoder_layers if is_decoder else census.encoder_layers:
-            yield partial(side, table, mix)
+def join(flow: Flow, parts: Mapping[str, Formula | Computation]) -> Formula:
+    """A flow each of whose parts is either a computation or a formula."""
+    shapes: list[tuple[int, ...]] = []
+    exchangeable: list[int] = []
+    ends = [0]
+    for slot in parts.values():
+        if isinstance(slot, Formula):
+            exchangeable += [len(shapes) + part for part in slot.exchangeable]
+            shapes += slot.shapes
+        ends.append(len(shapes))
+
+    def make(numbers: Sequence[Tensor]) -> Computation:
+        pieces = zip(parts.items(), pairwise(ends), strict=True)
+        ready = {n: slot.make(numbers[a:b]) if isinstance(slot, Formula) else slot for (n, slot), (a, b) in pieces}
+        return partial(flow.run, ready)
+
+    return Formula(shapes, make, exchangeable)

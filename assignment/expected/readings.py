@@ -1,39 +1,44 @@
-"""What a component may compute with its parameters: a computation for each reading of them.
+"""Embedding, LayerNorm, feed-forward network and multi-headed attention as subjects: made, and read.
 
 The contract leaves free how a submission names its parameters and lays them out. Tests write random values into all of
-them, so that only the right reading gives what the component returns. Each function takes the tensors to compute with,
-in the order of the module's learned parameters.
-
-Layouts are endless, and right code must not lose points for being unusual: where nothing tells which number plays which
-part, the component needs a reader.
+them, so that only the right reading gives what the component returns. Usual layouts are tried one after another, in the
+order of the module's learned parameters; `search` finds the others. Layouts are endless, and right code must not lose
+points for being unusual: where nothing tells which number plays which part, the component needs a reader.
 """
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import permutations, product
 from typing import Any, NoReturn
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from autograder.testing.arguments import copies_of
 from autograder.testing.case import Case
-from autograder.testing.comparison import expect
-from autograder.testing.fitting import Computation, attempt, leaves_of
+from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, difference, expect, expect_shape
+from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
 from autograder.testing.results import CheckFailed, OtherPartsError, UnreadableError
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
-from .by_behaviour import Component, Draw, Formula, find_formula, learned, normal
-from .layers import pairs_of
-from .usual_layouts import formula_readings, network_formula
+from .flows import deviation_of_heads
+from .layers import EPSILON, attention_formulas, heads, network_formula, norm_of
+from .search import Component, Draw, Formula, find_formula, learned, normal
 
 COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
 """Names of parameters from which PyTorch's parametrisations compute others; the old `weight_norm` has `_g` and `_v`."""
+HEADS = ("output", "weights")
+"""Parts of what multi-headed attention returns."""
+SPLIT = "follow the features of one position through each step: which head gets which of them, and on which axis?"
+GAIN_AND_SHIFT = "one gain and one shift for each feature, each an nn.Parameter"
 
-Search = Callable[[Sequence[Formula], Draw], Computation | None]
-"""Looks for one of some formulas in a component, wherever its parameters stand."""
+Search = Callable[[Iterable[Formula], Draw], Computation | None]
+"""Search for one of some formulas in a component, wherever its parameters stand."""
 
 
 def made(
@@ -42,14 +47,14 @@ def made(
     component: str,
     sizes: Sequence[int],
     parts: Sequence[str],
-    read: Callable[[nn.Module, list[Tensor], Search], Sequence[Computation]],
+    read: Callable[[nn.Module, list[Tensor], Search], Iterable[Computation]],
     *,
     dtype: torch.dtype = torch.float64,
     called_before_with: Tensor | None = None,
     randomised: slice = slice(None),
     **options: Any,
 ) -> Subject:
-    """A module of the submission in eval mode, with random parameters.
+    """Make a module of the submission in eval mode, with random parameters.
 
     Args:
         submission: that has it.
@@ -71,18 +76,19 @@ def made(
     parameters = learned(module)
     leaves = leaves_of(parameters)
 
-    def search(formulas: Sequence[Formula], draw_arguments: Draw) -> Computation | None:
+    def search(formulas: Iterable[Formula], draw_arguments: Draw) -> Computation | None:
         def twin() -> Component:
             other = submission.build(component, *sizes, dtype=torch.float64, **options).eval()
             return Component(other, learned(other), draw_arguments)
 
+        arguments = draw_arguments(torch.Generator())
         with torch.no_grad():  # what it raises with usual numbers is its own fault
-            module(*[to_dtype(one, dtype) for one in draw_arguments(torch.Generator())])
+            module(*(x.to(dtype) if x is not None and x.is_floating_point() else x for x in arguments))
         return find_formula(submission, (component, *sizes, *options.items()), twin, leaves, formulas)
 
     def find() -> Sequence[Computation]:
         expect_plain(module)
-        return read(module, leaves, search)
+        return [*read(module, leaves, search)]
 
     formulas = attempt(find)
     frozen = [p for p in module.parameters() if not p.requires_grad]
@@ -93,79 +99,189 @@ def made(
     return Subject(module, parts, formulas, list(zip(parameters, leaves, strict=True)), dtype)
 
 
-def to_dtype(value: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """An argument whose floats have this dtype."""
-    return value.to(dtype) if value is not None and value.is_floating_point() else value
+def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
+    """An embedding with random vectors: rows of a table, multiplied by sqrt(d_model); options of `made`."""
 
+    def look_tokens_up(parts: Sequence[Tensor]) -> Computation:
+        return lambda tokens: F.embedding(tokens, parts[0]) * math.sqrt(d_model)
 
-def embeddings(leaves: Sequence[Tensor], vocab_size: int, d_model: int, search: Search) -> list[Computation]:
-    """Looks vectors up in a table (vocab_size, d_model), in any layout, and multiplies them by sqrt(d_model)."""
+    formula = Formula([(vocab_size, d_model)], look_tokens_up)
 
-    def look_up(table: Tensor) -> Computation:
-        return lambda tokens: F.embedding(tokens, table) * math.sqrt(d_model)
-
-    matrices = [leaf for leaf in leaves if leaf.dim() == 2]  # one with more rows than tokens fails a test of its own
-    tables = [leaf for leaf in matrices if leaf.size(0) >= vocab_size and leaf.size(1) == d_model]
-    tables += [leaf.T for leaf in matrices if leaf.size(1) >= vocab_size and leaf.size(0) == d_model]
-    if not tables:
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
+        # One with more rows than tokens fails a test of its own.
+        cut = [x[:vocab_size] if x.dim() == 2 and x.size(1) == d_model else x for x in leaves]
+        if found := [*usual_readings(formula, cut)]:
+            return found
         expect_numbers(leaves, vocab_size * d_model, "one vector of d_model features for each token, as a parameter")
-        formula = Formula([(vocab_size, d_model)], lambda parts: look_up(parts[0]))
         return [search([formula], lambda chance: [torch.arange(vocab_size)[None]]) or needs_reader("embedding")]
-    return [look_up(table) for table in tables]
+
+    sizes = vocab_size, d_model
+    subject = made(submission, case, "embedding.InputEmbedding", sizes, ["the embedding"], read, **options)
+    return replace(subject, any_dtype=True)
 
 
-def layer_norms(leaves: Sequence[Tensor], d_model: int, epsilon: float, search: Search) -> list[Computation]:
-    """PyTorch's own layer norm, whichever numbers are the gain: it may be kept as its difference from 1."""
+def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **options: Any) -> Subject:
+    """A LayerNorm with random gain and shift; options of `made`, and the constructor's epsilon."""
+    epsilon = options.get("epsilon", EPSILON)
+    ways = [Formula([(d_model,)] * 2, partial(norm_of, least=least, kind=(epsilon, 0, False))) for least in (0.0, 1.0)]
 
-    def norm_by(numbers: Sequence[Tensor], least: float = 0.0) -> Computation:
-        gain, shift = numbers
-        return lambda x: F.layer_norm(x, (d_model,), least + gain, shift, epsilon)
-
-    pairs = pairs_of(leaves, d_model)
-    if pairs and len(leaves) != 2:
-        shapes = [(d_model,), (d_model,)]
-        formulas = [Formula(shapes, norm_by), Formula(shapes, partial(norm_by, least=1.0))]
-        found = search(formulas, normal((3, 4, d_model)))
-        if found is not None:
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
+        pairs = pairs_of(leaves, d_model)
+        if pairs and len(leaves) != 2 and (found := search(ways, normal((3, 4, d_model)))):
             return [found]
-    return [norm_by(pair, least) for least in (0.0, 1.0) for pair in pairs]
+        if not pairs:
+            expect_numbers(leaves, 2 * d_model, GAIN_AND_SHIFT)
+        return [way.make(pair) for way in ways for pair in pairs]
+
+    return made(submission, case, "layers.LayerNorm", [d_model], ["the norm"], read, **options)
 
 
-def feed_forwards(leaves: Sequence[Tensor], d_model: int, d_ff: int, search: Search) -> list[Computation]:
-    """W_2 relu(W_1 x + b_1) + b_2, for each way to lay out two matrices and two biases."""
-    found: list[Computation] = list(formula_readings(leaves, d_model, d_ff))
-    if not found:
-        expect_numbers(leaves, 2 * d_model * d_ff + d_model + d_ff, "two maps, each with a bias")
-        placed = search([network_formula(d_model, d_ff)], normal((2, 6, d_model)))
-        return [placed or needs_reader("feed-forward network")]
-    return found
+def feed_forward(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff: int, **options: Any) -> Subject:
+    """A feed-forward network with random parameters; options of `made`."""
+    formula = network_formula(d_model, d_ff)
+
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
+        if len(leaves) == len(formula.shapes) and (found := [*usual_readings(formula, leaves)]):
+            return found
+        expect_numbers(leaves, sum(formula.counts), "two maps, each with a bias")
+        return [search([formula], normal((2, 6, d_model))) or needs_reader("feed-forward network")]
+
+    return made(submission, case, "layers.FeedForward", (d_model, d_ff), ["the network"], read, **options)
 
 
-def expect_numbers(parameters: Sequence[Tensor], wanted: int, what: str) -> None:
-    """Fails unless a component learns so many numbers; if it learns any, gradients are judged by what it computes."""
+def multi_head(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head: int, **options: Any) -> Subject:
+    """Multi-headed attention with random parameters; options of `made`."""
+    d_model = n_heads * d_head
+
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
+        """Where no roles explain the module, a usual reading: something returned then differs from it."""
+        check_numbers(leaves, d_model, n_heads)
+        dtype = next(module.parameters()).dtype
+        shapes, of_weights = ((2, 3, d_model), (2, 5, d_model), (2, 5, d_model)), (2, n_heads, 3, 5)
+        inputs = [case.normal(*shape, dtype=dtype) for shape in shapes]
+        with torch.no_grad():
+            result = module(*copies_of(inputs))
+        output, weights = first_part(result, HEADS), next(iter(result[1:2]), None)
+        seen = [expect_shape(output, shapes[0], "output", SPLIT, dtype).double()]
+        if isinstance(weights, Tensor) and weights.shape == of_weights:  # else they are lost, but not the output
+            seen.append(weights.double())
+        tolerance = TOLERANCE if dtype == torch.float64 else TOLERANCE_OF_FLOAT32
+
+        def fits(formula: Computation, count: int) -> bool:
+            pairs = zip(seen[:count], formula(*(x.double() for x in inputs)), strict=False)
+            return all(difference(wanted, got) <= tolerance for wanted, got in pairs)
+
+        usual = [*usual_attentions(leaves, d_model, n_heads)]
+        if right := [formula for formula in usual if fits(formula, len(seen))]:
+            return right[:1]
+        draw = normal((2, 3, d_model), (2, 4, d_model), (2, 4, d_model), None)
+        kinds = [kind for is_stand_in in (True, False) for kind in attention_formulas(d_model, n_heads, is_stand_in)]
+        if placed := search(kinds, draw):
+            return [placed]
+        if not usual:
+            expect_shape(weights, of_weights, "weights", "those of every head, as the attention returns them", dtype)
+            needs_reader("multi-head attention")
+        return [next((formula for formula in usual if fits(formula, 1)), usual[0])]
+
+    component, sizes = "attention.MultiHeadedAttention", (d_model, n_heads)
+    subject = made(submission, case, component, sizes, HEADS, read, **options)
+    after = "each head gets its part of query, key and value: what happens after that?"
+    return replace(subject, inside=partial(deviation_of_heads, submission, subject.call), if_parts_are_right=after)
+
+
+def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> None:
+    """Fail unless there are four projections and biases (at most one for each head's part of the output), not more."""
+    total = sum(p.numel() for p in parameters)
+    expect(
+        4 * d_model**2 <= total <= 4 * d_model**2 + (4 + n_heads) * d_model,
+        "the learned parameters",
+        f"four d_model x d_model projections, {4 * d_model**2} numbers, and biases",
+        f"{total} numbers",
+        "query, key, value and output each have a projection of their own",
+    )
+
+
+def expect_numbers(parameters: Sequence[Tensor], wanted: int, rule: str) -> None:
+    """Fail unless a component learns so many numbers; if it learns any, gradients are judged by what it computes."""
     count = sum(parameter.numel() for parameter in parameters)
     kind = OtherPartsError if count else CheckFailed
-    expect(count == wanted, "the learned parameters", f"{wanted} numbers", f"{count}", what, kind)
-
-
-def learned_and_leaves(module: nn.Module) -> tuple[list[nn.Parameter], list[Tensor]]:
-    """The parameters that training changes, and copies of them in float64 to compute with."""
-    expect_plain(module)
-    parameters = learned(module)
-    return parameters, leaves_of(parameters)
+    expect(count == wanted, "the learned parameters", f"{wanted} numbers", f"{count}", rule, kind)
 
 
 def expect_plain(module: nn.Module) -> None:
-    """Leaves a module to a reader that computes parameters from others, as `weight_norm` does."""
+    """Leave a module to a reader that computes parameters from others, as `weight_norm` does."""
     names = getattr(module, "parameter_names", None) or [name for name, _ in module.named_parameters()]
     old = any(name.endswith("_g") and f"{name[:-2]}_v" in names for name in names)  # `w_v` alone is anybody's
     if old or any(COMPUTED.search(name) for name in names):
         needs_reader("component, some of whose parameters are computed from others as by weight_norm,")
 
 
-def needs_reader(what: str) -> NoReturn:
-    """Ends a test without a verdict on a "feed-forward network", or whatever it is."""
+def learned_by(module: nn.Module) -> list[nn.Parameter]:
+    """The parameters that training changes, of a component that computes none of them from others."""
+    expect_plain(module)
+    return learned(module)
+
+
+def needs_reader(component: str) -> NoReturn:
+    """End a test without a verdict on a "feed-forward network", or whatever it is."""
     raise UnreadableError(
-        f"the {what} cannot be judged: the tests cannot tell which of its numbers plays which part\n"
+        f"the {component} cannot be judged: the tests cannot tell which of its numbers plays which part\n"
         "  look at:  a person reads this code; parameters in one of the usual shapes are judged at once"
     )
+
+
+def usual_readings(formula: Formula, leaves: Sequence[Tensor]) -> Iterator[Computation]:
+    """Yield a formula with whole parameters for its parts; sizes that coincide leave several ways."""
+    for chosen in permutations(leaves, len(formula.shapes)):
+        if all(leaf.numel() == count for leaf, count in zip(chosen, formula.counts, strict=True)):
+            views = [_views(leaf, shape) for leaf, shape in zip(chosen, formula.shapes, strict=True)]
+            yield from map(formula.make, product(*views))
+
+
+def _views(leaf: Tensor, shape: tuple[int, ...]) -> list[Tensor]:
+    """A parameter in that shape, as it is or transposed; both where it is square."""
+    sizes, wanted = ([n for n in kind if n != 1] for kind in (leaf.shape, shape))
+    views = [leaf.reshape(shape)] if sizes == wanted else []
+    return [*views, leaf.reshape(shape[::-1]).mT] if len(wanted) == 2 and sizes == wanted[::-1] else views
+
+
+def pairs_of(leaves: Sequence[Tensor], d_model: int) -> list[tuple[Tensor, ...]]:
+    """Gain and shift, whichever comes first; those of a feature may lie side by side. [] for other numbers."""
+    if sum(leaf.numel() for leaf in leaves) != 2 * d_model:
+        return []
+    numbers = torch.cat([leaf.ravel() for leaf in leaves])
+    side_by_side = [] if len(leaves) == 2 else [numbers.view(d_model, 2).unbind(dim=1)]
+    return [order for pair in (numbers.view(2, d_model).unbind(), *side_by_side) for order in permutations(pair)]
+
+
+def usual_attentions(leaves: Sequence[Tensor], d_model: int, n_heads: int) -> Iterator[Computation]:
+    """Yield multi-headed attention with query, key, value and output in this order, on either side of x.
+
+    Several may be one parameter, and each may have an axis for its heads. Small further parameters do not count.
+    """
+    matrices: list[Tensor] = []
+    for leaf in leaves:
+        if leaf.numel() >= d_model**2:
+            matrices += _squares(leaf, d_model, n_heads, is_output=len(matrices) == 3)
+    rows = [x for p in leaves if p.numel() <= 4 * d_model and p.numel() % d_model == 0 for x in p.reshape(-1, d_model)]
+    if len(matrices) == 4:
+        biases = rows[:4] if len(rows) >= 4 else [matrices[0].new_zeros(d_model)] * 4
+        for is_stand_in, is_turned in product((True, False), (True, False)):
+            maps = [matrix.mT if is_turned else matrix for matrix in matrices]
+            yield partial(heads, matrices=maps, biases=biases, is_stand_in=is_stand_in, n_heads=n_heads)
+
+
+def _squares(leaf: Tensor, d: int, n_heads: int, is_output: bool) -> Sequence[Tensor]:
+    """The matrices (d, d) in a parameter, as `nn.Linear` has them: itself, or several along an axis."""
+    leaf, count = leaf.squeeze(), leaf.numel() // d**2
+    by_head, orders = (d, n_heads, d // n_heads), [*permutations(range(leaf.dim()))] if leaf.dim() == 3 else []
+    orders = [order for order in orders if leaf.permute(order).shape == by_head]
+    if orders:
+        matrix = leaf.permute(orders[-1]).reshape(d, d)
+        return [matrix if is_output else matrix.mT]
+    for axis, size in enumerate(leaf.shape):
+        if leaf.dim() == 3 and size == count and leaf.numel() == count * d**2:
+            return leaf.unbind(axis)
+        if leaf.dim() == 2 and size == count * d and leaf.numel() == count * d**2:
+            return leaf.chunk(count, dim=axis)
+    return []

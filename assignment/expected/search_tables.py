@@ -1,7 +1,6 @@
 """Tables of probabilities whose best translation is known, and searches in them."""
 
 import math
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -27,15 +26,29 @@ class Tables:
         self._rows = self.table.numpy()  # the same memory: single numbers are written faster this way
         self.words = [token for token in torch.randperm(VOCAB).tolist() if token not in special]
 
-    def say(self, sentence: int, position: int, after: int, **probabilities: float) -> None:
-        """Sets the probabilities of what follows the token `after` at a position, by name: `eos` or `w0`, `w1`, …."""
-        row = self._rows[sentence, position, after]
-        row.fill(ALMOST_NEVER)
-        for name, probability in probabilities.items():
-            row[self.eos if name == "eos" else self.words[int(name[1:])]] = math.log(probability)
+    def say(self, sentence: int, *rows: str) -> None:
+        """Sets probabilities of next tokens, as in "1 w0: w1 0.7, eos 0.3": at position 1, after w0.
+
+        A range "w2-w4" stands for w2, w3 and w4, each with that probability. What is not named almost never comes.
+        """
+        for row in rows:
+            place, _, probabilities = row.partition(": ")
+            position, before = place.split()
+            pairs = [pair.split() for pair in probabilities.split(", ")]
+            for token in self.tokens(before):
+                self._rows[sentence, int(position), token].fill(ALMOST_NEVER)
+                for names, probability in pairs:
+                    self._rows[sentence, int(position), token, self.tokens(names)] = math.log(float(probability))
+
+    def tokens(self, names: str) -> list[int]:
+        """The ids of "bos", of "eos", of the word "w3", or of a range of words."""
+        if names in ("bos", "eos"):
+            return [self.bos if names == "bos" else self.eos]
+        first, _, last = names.replace("w", "").partition("-")
+        return self.words[int(first) : int(last or first) + 1]
 
     def search(self, submission: SubmissionUnderTest, sentences: list[int], **settings: Any) -> list[list[int]]:
-        """Runs the submission's search for these sentences as one batch; see `described`.
+        """Run the submission's search for these sentences as one batch; see `described`.
 
         Returns:
             A list of ids for each sentence.
@@ -44,14 +57,14 @@ class Tables:
         return read_lines(lines, len(sentences))
 
     def compare(self, found: list[list[int]], wanted: list[list[int]], what: str, look_at: str) -> None:
-        """Fails unless these ids were found."""
-        for number, (one, other) in enumerate(zip(found, wanted, strict=True), start=1):
-            if one != other:
-                with observing(partial(self._observe, one, other)):
-                    fail(f"sentence {number} of {len(wanted)}: {what}", f"{other}", f"{one}"[:500], look_at)
+        """Fail unless these ids were found."""
+        for number, (ids, due) in enumerate(zip(found, wanted, strict=True), start=1):
+            if ids != due:
+                with observing(partial(self._observe, ids, due)):
+                    fail(f"sentence {number} of {len(wanted)}: {what}", f"{due}", f"{ids}"[:500], look_at)
 
     def _observe(self, found: list[int], wanted: list[int]) -> str:
-        """Says what is to be seen in ids that were found in place of others."""
+        """Name what is to be seen in ids that were found in place of others."""
         for name, special in (("bos", self.bos), ("eos", self.eos), ("padding", self.pad)):
             if special in found:
                 return f"{name}, {special}, is in what was returned"
@@ -106,7 +119,7 @@ class Tables:
 
 
 def run_search(submission: SubmissionUnderTest, how: dict[str, Any]) -> tuple[Any, Any]:
-    """What a search returns, and the mode that it leaves the model in."""
+    """Run a search: what it returns, and the mode that it leaves the model in."""
     found = submission.apply("search", COMPONENT, how)
     lines, mode = expect_parts(found, ("translations", "mode"), "what comes back")
     return lines, mode
@@ -123,98 +136,69 @@ def read_lines(found: object, count: int) -> list[list[int]]:
     return [list(line) for line in found]
 
 
-def garden_path(tables: Tables, sentence: int, p: float = 0.6) -> None:
+def garden_path(p: float = 0.6) -> list[str]:
     """The most probable first word leads to ten equally likely endings; the other one to a single certain ending."""
-    tables.say(sentence, 0, tables.bos, w0=p, w1=1 - p)
-    tables.say(sentence, 1, tables.words[0], **{f"w{i}": 0.1 for i in range(2, 12)})
-    tables.say(sentence, 1, tables.words[1], w2=1.0)
-    for word in range(2, 12):
-        tables.say(sentence, 2, tables.words[word], eos=1.0)
+    return [f"0 bos: w0 {p}, w1 {1 - p}", "1 w0: w2-w11 0.1", "1 w1: w2 1", "2 w2-w11: eos 1"]
 
 
-def wide_path(tables: Tables, sentence: int) -> None:
-    """Eleven first words are more probable than the one with the best ending; each of them has many endings."""
-    tables.say(sentence, 0, tables.bos, **{f"w{i}": 0.09 - i / 1000 for i in range(12)})
-    for word in range(11):
-        tables.say(sentence, 1, tables.words[word], w1=0.11, **{f"w{i}": 0.1 for i in range(2, 10)})
-    tables.say(sentence, 1, tables.words[11], w0=1.0)
-    for word in range(10):
-        tables.say(sentence, 2, tables.words[word], eos=1.0)
+WIDE_PATH = [
+    "0 bos: " + ", ".join(f"w{i} {0.09 - i / 1000}" for i in range(12)),
+    "1 w0-w10: w1 0.11, w2-w9 0.1",
+    "1 w11: w0 1",
+    "2 w0-w9: eos 1",
+]
+"""Eleven first words are more probable than the one with the best ending; each of them has many endings."""
+
+WIDER_PATH = [
+    "0 bos: w0 0.48, w1 0.46, w2 0.04",
+    "1 w0-w1: w3-w11 0.11",
+    "1 w2: w2 1",
+    "2 w3-w11: w0-w10 0.09",
+    "3 w0-w10: eos 1",
+    "2 w2: eos 1",
+]
+"""Eighteen beginnings of two words, more than there are words, are more probable than the one that ends best."""
+
+CROWDED_PATH = [
+    "0 bos: w0 0.9, w1 0.05",
+    "1 w0: w2 0.3, w3 0.25, w4 0.2, w5 0.13, w6 0.1",
+    "1 w1: w7 1",
+    *(f"2 {words}: w0-w10 0.09" for words in ("w2-w4", "w6-w7")),
+    "3 w0-w10: eos 1",
+    "2 w5: eos 1",
+]
+"""The first word is almost certain, and the fourth of its five continuations ends best."""
+
+FOURTH_AND_FIFTH_BEST = [
+    "0 bos: w0 0.24, w1 0.23, w2 0.22, w3 0.17, w4 0.14",
+    *("1 w0-w2: w2-w11 0.1", "1 w3: w2 1", "1 w4: w5 1", "2 w5: w6 1", "3 w6: w7 1"),
+    *("2 w2-w4: eos 1", "2 w6-w11: eos 1", "4 w7: eos 1"),
+]
+"""The fourth word leads to a good translation, the fifth to a better one; the first three have many endings."""
 
 
-def many_endings(tables: Tables, sentence: int, words: Iterable[int]) -> None:
-    """Each of these second words leads to eleven third ones, which end the sentence."""
-    for word in words:
-        tables.say(sentence, 2, tables.words[word], **{f"w{i}": 0.09 for i in range(11)})
-    for word in range(11):
-        tables.say(sentence, 3, tables.words[word], eos=1.0)
-
-
-def wider_path(tables: Tables, sentence: int) -> None:
-    """Eighteen beginnings of two words, more than there are words, are more probable than the one that ends best."""
-    tables.say(sentence, 0, tables.bos, w0=0.48, w1=0.46, w2=0.04)
-    for word in range(2):
-        tables.say(sentence, 1, tables.words[word], **{f"w{i}": 0.11 for i in range(3, 12)})
-    tables.say(sentence, 1, tables.words[2], w2=1.0)
-    many_endings(tables, sentence, range(3, 12))
-    tables.say(sentence, 2, tables.words[2], eos=1.0)
-
-
-def crowded_path(tables: Tables, sentence: int) -> None:
-    """The first word is almost certain, and the fourth of its five continuations ends best."""
-    tables.say(sentence, 0, tables.bos, w0=0.9, w1=0.05)
-    tables.say(sentence, 1, tables.words[0], w2=0.3, w3=0.25, w4=0.2, w5=0.13, w6=0.1)
-    tables.say(sentence, 1, tables.words[1], w7=1.0)
-    many_endings(tables, sentence, (2, 3, 4, 6, 7))
-    tables.say(sentence, 2, tables.words[5], eos=1.0)
-
-
-def fourth_and_fifth_best(tables: Tables, sentence: int) -> None:
-    """The fourth word leads to a good translation, the fifth to a better one; the first three have many endings."""
-    tables.say(sentence, 0, BOS, w0=0.24, w1=0.23, w2=0.22, w3=0.17, w4=0.14)
-    for word in range(3):
-        tables.say(sentence, 1, tables.words[word], **{f"w{i}": 0.1 for i in range(2, 12)})
-    for position, (before, after) in enumerate(((4, 5), (5, 6), (6, 7)), start=1):
-        tables.say(sentence, position, tables.words[before], **{f"w{after}": 1.0})
-    tables.say(sentence, 1, tables.words[3], w2=1.0)
-    for position, words in ((2, (2, 3, 4, *range(6, 12))), (4, (7,))):
-        for word in words:
-            tables.say(sentence, position, tables.words[word], eos=1.0)
-
-
-def short_or_long(tables: Tables, sentence: int, step: float) -> None:
+def short_or_long(step: float) -> list[str]:
     """Two translations, of 2 tokens (log p = log 0.5) and of 5 (log p = log(0.5 * step ** 3)), eos counted."""
-    tables.say(sentence, 0, tables.bos, w0=0.5, w1=0.5)
-    tables.say(sentence, 1, tables.words[0], eos=1.0)
-    for position, (before, after) in enumerate(((1, 2), (2, 3), (3, 4)), start=1):
-        tables.say(sentence, position, tables.words[before], **{f"w{after}": step, "w9": 1 - step})
-        tables.say(sentence, position + 1, tables.words[9], eos=1.0)
-    tables.say(sentence, 4, tables.words[4], eos=1.0)
+    steps = [f"{n} w{n}: w{n + 1} {step}, w9 {1 - step}" for n in (1, 2, 3)]
+    return ["0 bos: w0 0.5, w1 0.5", "1 w0: eos 1", *steps, *(f"{n} w9: eos 1" for n in (2, 3, 4)), "4 w4: eos 1"]
 
 
-def endless(tables: Tables, sentence: int, refrain: list[int]) -> None:
+def endless(tables: Tables, refrain: list[int]) -> list[str]:
     """The words of a refrain, by their ids, follow each other for ever."""
     names = [f"w{tables.words.index(token)}" for token in refrain]
-    tables.say(sentence, 0, tables.bos, **{names[0]: 1.0})
-    for position in range(1, tables.table.size(1)):  # the last of them counts for all later ones
-        for number, token in enumerate(refrain):
-            tables.say(sentence, position, token, **{names[(number + 1) % len(names)]: 1.0})
+    pairs = [*zip(names, [*names[1:], names[0]], strict=True)]
+    positions = range(1, tables.table.size(1))  # the last of them counts for all later ones
+    return [f"0 bos: {names[0]} 1", *(f"{n} {before}: {after} 1" for n in positions for before, after in pairs)]
 
 
 def eight_sentences(special: tuple[int, int, int]) -> Tables:
     """Tables of all kinds."""
     tables = Tables(8, special=special)
-    garden_path(tables, 0)
-    tables.say(1, 0, tables.bos, eos=1.0)
-    tables.say(2, 0, tables.bos, w5=1.0)
-    for position, before in enumerate(range(5, 10), start=1):
-        tables.say(2, position, tables.words[before], **{f"w{before + 1}": 1.0})
-    tables.say(2, 6, tables.words[10], eos=1.0)
-    wide_path(tables, 3)
-    for sentence, refrain in refrains(tables).items():
-        endless(tables, sentence, refrain)
-    wider_path(tables, 6)
-    crowded_path(tables, 7)
+    one_way = ["0 bos: w5 1", *(f"{n} w{n + 4}: w{n + 5} 1" for n in range(1, 6)), "6 w10: eos 1"]
+    kinds = {0: garden_path(), 1: ["0 bos: eos 1"], 2: one_way, 3: WIDE_PATH, 6: WIDER_PATH, 7: CROWDED_PATH}
+    kinds |= {sentence: endless(tables, refrain) for sentence, refrain in refrains(tables).items()}
+    for sentence, rows in kinds.items():
+        tables.say(sentence, *rows)
     return tables
 
 
@@ -224,7 +208,7 @@ def refrains(tables: Tables) -> dict[int, list[int]]:
 
 
 def translations_of(tables: Tables, sentences: list[int], beam_size: int, max_length: int) -> list[list[int]]:
-    """What a right search finds for sentences of `eight_sentences`."""
+    """The right translations of sentences of `eight_sentences`."""
     whole = {0: tables.ids(1, 2) if max_length > 1 else tables.ids(0), 1: [], 2: tables.ids(*range(5, 11))}
     whole[3] = tables.ids(11, 0) if max_length > 1 and beam_size > 11 else tables.ids(0, 1)
     whole |= {6: tables.ids(2, 2), 7: tables.ids(0, 5)}

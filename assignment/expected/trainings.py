@@ -1,28 +1,30 @@
-"""Trainings with a submission's `train_epoch` on a small stand-in for the model, and what they should end with."""
+"""Trainings with a submission's `train_epoch` on a small stand-in for the model, and what they should end with.
 
-from collections.abc import Iterator
+Before a step the gradient should be that of the mean over all labels of the group's batches: each batch's own gradient,
+weighted by its share of the labels. Which weights it has instead is found by least squares.
+"""
+
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from assignment.stand_ins.models import TinyTranslator
 from autograder.testing.case import Case
-from autograder.testing.comparison import (
-    TOLERANCE,
-    TOLERANCE_OF_FLOAT32,
-    expect,
-    expect_close,
-    expect_parts,
-)
+from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, alike, expect, expect_close, expect_parts
 from autograder.testing.experiments import attempted
 from autograder.testing.submission import SubmissionUnderTest
 from foundation.texts import printable
 
-from .steps import SIZES, copy_of, first_deviation, summed_loss
-
+SIZES = 7, 9, 5
+"""Of the small model: source and target vocabulary, d_model."""
 PAD, LONGEST_NOTE = 0, 200
+EXACT = 1e-4
+"""Relative to the gradient: so much of it the weighted gradients of batches may leave unexplained."""
 
+Batch = dict[str, Tensor]
 Shape = tuple[int, int, int]
 """Of a batch: sentences, length, length of all sentences but the first."""
 
@@ -38,11 +40,6 @@ def shapes_by_labels() -> list[list[Shape]]:
 
 
 SHAPES = shapes_by_labels()
-OPTIMIZERS = {
-    "plain": {"momentum": 0.0, "weight_decay": 0.0},
-    "with momentum": {"momentum": 0.5, "weight_decay": 0.1},
-}
-"""Settings of stochastic gradient descent."""
 
 
 class Training:
@@ -53,30 +50,34 @@ class Training:
         submission: SubmissionUnderTest,
         case: Case,
         n_batches: int,
+        accumulate: int = 1,
+        max_grad_norm: float | None = None,
         rate: float = 0.5,
         smoothing: float = 0.1,
         shape: str = "any",
         pad: int = PAD,
         dtype: torch.dtype = torch.float64,
         values: str = "usual",
+        **state: Any,
     ) -> None:
-        self.submission, self.rate, self.smoothing, self.pad = submission, rate, smoothing, pad
-        self.dtype = dtype
+        """Draws parameters and batches; the `state` in which model and batches come is in `stand_ins.models.Run`."""
+        self.submission, self.rate, self.smoothing, self.pad, self.dtype = submission, rate, smoothing, pad, dtype
+        self.accumulate, self.max_grad_norm, self.state = accumulate, max_grad_norm, state
+        self.epochs: int = state.get("epochs", 1)
         self.start = [p.detach() for p in TinyTranslator(*SIZES, dtype).parameters()]
         case.randomise(self.start)
-        self.n_numbers = sum(parameter.numel() for parameter in self.start)
         if values == "large losses":  # from large logits alone, and in small steps: the rest stays well conditioned
             self.rate = min(rate, 0.01)
             self.start[2:] = [80 * parameter for parameter in self.start[2:]]
+        n_learned = len(self.start) - (state.get("without_gradient") == "the last")
+        self.n_numbers = sum(parameter.numel() for parameter in self.start[:n_learned])
         # No two batches have the same number of labels, whatever the seed: their weights must differ.
-        chosen = case.sizes(n_batches, 0, len(SHAPES) - 1)
         self.batches = []
-        for number, index in enumerate(chosen, start=1):
-            b, t, cut = case.choose(SHAPES[index])
+        for number, index in enumerate(case.sizes(n_batches, 0, len(SHAPES) - 1), start=1):
             special = {"one sentence": (1, number, number), "many labels": (8 + number, 12, 9), "equal": (3, 4, 4)}
-            self.batches.append(self.draw_batch(case, *special.get(shape, (b, t, cut))))
+            self.batches.append(self._draw_batch(case, *special.get(shape, case.choose(SHAPES[index]))))
 
-    def draw_batch(self, case: Case, b: int, t: int, cut: int) -> dict[str, Tensor]:
+    def _draw_batch(self, case: Case, b: int, t: int, cut: int) -> Batch:
         """A batch of b sentences, one with t labels and the others with `cut`."""
         s = case.size(3, 6)
         labels = case.tokens(SIZES[1], b, t)
@@ -92,94 +93,65 @@ class Training:
             "labels": labels,
         }
 
-    def run(self, options: dict[str, Any], **how: Any) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
-        """Calls train_epoch.
+    @property
+    def groups(self) -> list[range]:
+        """The numbers of the batches of each step, in all epochs."""
+        n, firsts = len(self.batches), range(0, len(self.batches), self.accumulate)
+        return [range(first, min(first + self.accumulate, n)) for first in firsts] * self.epochs
 
-        Args:
-            options: its arguments beside those that each run has.
-            how: in what state it gets model and batches, as `stand_ins.train` takes it.
+    def rate_of(self, step: int) -> float:
+        """The learning rate of a step, counted from 0."""
+        return self.rate * (0.5**step if self.state.get("schedule") else 1.0)
 
-        Returns:
-            The losses of the epochs, the parameters afterwards, the scheduler's steps, and changed settings.
-        """
-        found = self.submission.apply("train", "train.train_epoch", self._described(options, how))
+    def run(self) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
+        """Call train_epoch: losses of the epochs, parameters afterwards, the scheduler's steps, changed settings."""
+        found = self.submission.apply("train", "train.train_epoch", self._described())
         names = "losses", "parameters", "the scheduler's steps", "changed settings"
         losses, parameters, steps, changed = expect_parts(found, names, "what comes back")
         return losses, parameters, steps, changed
 
-    def _described(self, options: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+    def _described(self) -> dict[str, Any]:
+        options = {"accumulate": self.accumulate, "max_grad_norm": self.max_grad_norm}
         settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
         # It may write into these.
         copies = [{name: tensor.clone() for name, tensor in batch.items()} for batch in self.batches]
-        return {"start": self.start, "batches": copies, **settings, **how}
+        return {"start": self.start, "batches": copies, **settings, **self.state}
 
-    def observe(self, options: dict[str, Any], how: dict[str, Any]) -> str:
-        """Says in one line where a training of this kind first does something else than it should; "" = nowhere."""
-        run = self._described(options, how)
-        if how.get("without_gradient") == "the last":
-            self.n_numbers -= self.start[-1].numel()
-
-        def find() -> str:
-            with torch.enable_grad():
-                notes, steps = self.submission.apply("watch_training", "train.train_epoch", run)
-            told = printable(str(notes[0]), LONGEST_NOTE) if notes else ""  # comes from where the submission runs
-            return told or first_deviation(self, options, how, steps)
-
-        return attempted(find)
-
-    def expected(
-        self,
-        group: int = 1,
-        max_norm: float | None = None,
-        factors: list[float] | None = None,
-        epochs: int = 1,
-        parameter_groups: int = 1,
-        optimizer: str = "plain",
-        without_gradient: str = "",
-    ) -> tuple[list[float], list[Tensor]]:
+    def expected(self) -> tuple[list[float], list[Tensor]]:
         """The mean loss of each epoch, and the parameters after descent on the mean over all labels of each group."""
-        learned = self.start[:-1] if without_gradient == "the last" else self.start
-        momentum, decay = OPTIMIZERS[optimizer]["momentum"], OPTIMIZERS[optimizer]["weight_decay"]
-        moving = [torch.zeros_like(value, dtype=torch.float64) for value in learned]
+        momentum, decay = self.state.get("momentum", 0.0), self.state.get("weight_decay", 0.0)
+        n_parameter_groups, without_gradient = self.state.get("parameter_groups", 1), self.state.get("without_gradient")
         copy = copy_of(self.start)
-        starts = range(0, len(self.batches), group)
-        all_losses: list[float] = []
-        for step, first in enumerate([*starts] * epochs):
-            total, count = torch.zeros((), dtype=torch.float64), 0
-            for batch in self.batches[first : first + group]:
-                summed, here = summed_loss(copy, batch, self.pad, self.smoothing)
-                all_losses.append(float(summed.detach()) / here)
-                total, count = total + summed, count + here
-            parameters = list(copy.parameters())[: len(learned)]
-            gradients = torch.autograd.grad(total / count, parameters)
-            norm = torch.sqrt(torch.stack([gradient.square().sum() for gradient in gradients]).sum())
-            scale = 1.0 if max_norm is None else min(1.0, max_norm / float(norm))
-            rate = self.rate * (factors[step] if factors else 1.0)
+        learned = list(copy.parameters())[: -1 if without_gradient == "the last" else None]
+        moving = [torch.zeros_like(parameter) for parameter in learned]
+        losses: list[float] = []
+        for step, group in enumerate(self.groups):
+            summed, counts = zip(*(self.summed_loss(copy, self.batches[number]) for number in group), strict=True)
+            losses += [float(loss.detach()) / count for loss, count in zip(summed, counts, strict=True)]
+            gradients = torch.autograd.grad(sum(summed) / sum(counts), learned)
+            norm = float(torch.stack([gradient.square().sum() for gradient in gradients]).sum().sqrt())
+            scale = 1.0 if self.max_grad_norm is None else min(1.0, self.max_grad_norm / norm)
             with torch.no_grad():
-                for index, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):
+                for index, (parameter, gradient) in enumerate(zip(learned, gradients, strict=True)):
                     moving[index] = momentum * moving[index] + scale * gradient + decay * parameter
-                    parameter.sub_(rate / (1 + index % parameter_groups) * moving[index])
-        means = torch.tensor(all_losses, dtype=torch.float64).view(epochs, -1).mean(dim=1).tolist()
+                    parameter.sub_(self.rate_of(step) / (1 + index % n_parameter_groups) * moving[index])
+        means = torch.tensor(losses, dtype=torch.float64).view(self.epochs, -1).mean(dim=1).tolist()
         spare = [torch.ones(3, dtype=self.dtype)] if without_gradient == "one more" else []
         return means, [p.detach().to(self.dtype) for p in copy.parameters()] + spare
 
-    def about_mean(self, found: list[float]) -> str:
-        """Says what the first epoch's loss is in place of the mean, where no step changes the parameters."""
-        with torch.no_grad():
-            model = copy_of(self.start)
-            summed = [summed_loss(model, batch, self.pad, self.smoothing) for batch in self.batches]
-        losses, counts = [float(one) / count for one, count in summed], [count for _, count in summed]
-        others = {
-            "the sum of the batches' losses": sum(losses),
-            "the last batch's loss": losses[-1],
-            "the first batch's loss": losses[0],
-            "the mean over all labels": sum(float(one) for one, _ in summed) / sum(counts),
-            "the sum over all labels": sum(float(one) for one, _ in summed),
-        }
-        return next((f"this is {text}" for text, one in others.items() if abs(one - found[0]) < 1e-6 * abs(one)), "")
+    def summed_loss(self, model: TinyTranslator, batch: Batch, **other: Any) -> tuple[Tensor, int]:
+        """The sum of the losses of a batch's labels but padding, and how many there are, perhaps by other settings."""
+        pad, smoothing = other.get("pad", self.pad), other.get("smoothing", self.smoothing)
+        read = model.encode(batch["src"], batch["encoder_mask"])[0]
+        states = model.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0]
+        predicted = model.get_predictions(states).flatten(0, 1)
+        labels = batch["labels"].reshape(-1)
+        summed = F.cross_entropy(predicted, labels, ignore_index=pad, label_smoothing=smoothing, reduction="sum")
+        return summed, int((labels != pad).sum())
 
-    def check(self, found: list[Tensor], expected: list[Tensor], what: str, look_at: str) -> None:
-        """Fails unless the parameters after training are the expected ones."""
+    def check(self, found: list[Tensor], what: str, look_at: str) -> None:
+        """Fail unless the parameters after training are the expected ones."""
+        expected = self.expected()[1]
         shapes = [[tuple(p.shape) for p in several] for several in (expected, found)]
         unchanged = "train_epoch changes the values of the model's parameters and adds or removes none"
         expect(shapes[0] == shapes[1], f"{what}: its parameters", f"{shapes[0]}", f"{shapes[1]}"[:200], unchanged)
@@ -188,18 +160,141 @@ class Training:
         for index, (actual, wanted) in enumerate(zip(found, expected, strict=True)):
             expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)
 
+    def traits(self) -> Iterator[str]:
+        """Yield what may separate this training from others, in words."""
+        yield "where batches accumulate" if self.accumulate > 1 else "where each batch has its own step"
+        yield f"with {'an' if len(self.batches) % self.accumulate else 'no'} incomplete last group"
+        yield f"with{'out' * (self.max_grad_norm is None)} max_grad_norm"
+        yield f"with{'out' * ('schedule' not in self.state)} a scheduler"
+        yield f"where the model comes in {'train' if self.state.get('is_training', True) else 'eval'} mode"
+        yield "over several epochs" if self.epochs > 1 else "in a single epoch"
+        traits = {
+            "where a parameter has no gradient": "without_gradient" in self.state,
+            "where gradients are left from before": "old_gradients" in self.state,
+            "where padding is not 0": self.pad != PAD,
+        }
+        yield from (text for text, is_so in traits.items() if is_so)
 
-def traits_of(settings: dict[str, Any], options: dict[str, Any], how: dict[str, Any]) -> Iterator[str]:
-    """What may separate a training from others, in words."""
-    n_batches, n = settings["n_batches"], options["accumulate"]
-    yield "where batches accumulate" if n > 1 else "where each batch has its own step"
-    yield f"with {'an' if n_batches % n else 'no'} incomplete last group"
-    yield f"with{'out' * (options['max_grad_norm'] is None)} max_grad_norm"
-    yield f"with{'out' * ('schedule' not in how)} a scheduler"
-    yield (
-        "where the model comes in train mode" if how.get("is_training", True) else "where the model comes in eval mode"
-    )
-    yield "over several epochs" if how["epochs"] > 1 else "in a single epoch"
-    yield from ("where a parameter has no gradient" for _ in range("without_gradient" in how))
-    yield from ("where gradients are left from before" for _ in range(how.get("old_gradients", False)))
-    yield from ("where padding is not 0" for _ in range("pad" in settings))
+    def observe(self) -> str:
+        """Name in one line where a training of this kind first does something else than it should; "" = nowhere."""
+
+        def find() -> str:
+            with torch.enable_grad():
+                notes, steps = self.submission.apply("watch_training", "train.train_epoch", self._described())
+            note = printable(str(notes[0]), LONGEST_NOTE) if notes else ""  # comes from where the submission runs
+            return note or first_deviation(self, steps)
+
+        return attempted(find)
+
+    def about_mean(self, found: list[float]) -> str:
+        """Name what the first epoch's loss is in place of the mean, where no step changes the parameters."""
+        with torch.no_grad():
+            model = copy_of(self.start)
+            summed, counts = zip(*(self.summed_loss(model, batch) for batch in self.batches), strict=True)
+        losses = [float(loss) / count for loss, count in zip(summed, counts, strict=True)]
+        others = {
+            "the sum of the batches' losses": sum(losses),
+            "the last batch's loss": losses[-1],
+            "the first batch's loss": losses[0],
+            "the mean over all labels": float(sum(summed)) / sum(counts),
+            "the sum over all labels": float(sum(summed)),
+        }
+        fits = (text for text, loss in others.items() if abs(loss - found[0]) < 1e-6 * abs(loss))
+        return next((f"this is {text}" for text in fits), "")
+
+
+def copy_of(parameters: Sequence[Tensor]) -> TinyTranslator:
+    """The small model with these parameters, in train mode and float64; further ones do not count."""
+    model = TinyTranslator(*SIZES)
+    with torch.no_grad():
+        for parameter, value in zip(model.parameters(), parameters, strict=False):
+            parameter.copy_(value)
+    return model
+
+
+def gradient_of(training: Training, parameters: Sequence[Tensor], number: int, **other: Any) -> Tensor:
+    """The gradient of a batch's mean loss, all numbers in a row; `other` settings are a pad, a smoothing, a mode."""
+    model = copy_of(parameters).train(other.get("is_training", True))
+    with torch.enable_grad():
+        summed, count = training.summed_loss(model, training.batches[number], **other)
+        gradients = torch.autograd.grad(summed / count, list(model.parameters()))
+    return torch.cat([gradient.flatten() for gradient in gradients])[: training.n_numbers]
+
+
+def first_deviation(training: Training, steps: Sequence[Sequence[Any]]) -> str:
+    """Name what is wrong at the first step that is not as it should be."""
+    groups = training.groups
+    if not steps:
+        return "the optimizer never steps"
+    before: list[tuple[str, Tensor]] = []  # gradients of earlier batches, with their names
+    for number, (step, group) in enumerate(zip(steps, groups, strict=False), start=1):
+        gradients, parameters, n_read, is_training, rate = step
+        if n_read != len(group):
+            return f"step {number} comes after {n_read} more batches; it should come after {len(group)}"
+        found = torch.cat([gradient.double().flatten() for gradient in gradients])[: training.n_numbers]
+        if deviation := deviation_of_gradient(training, found, parameters, group, before):
+            mode = "" if is_training else "; the model is in eval mode"
+            return f"the gradient before step {number} {deviation}{mode}"
+        due = training.rate_of(number - 1)
+        if abs(rate - due) > EXACT * due:
+            return f"step {number} has the learning rate {rate:.4g}; it should be {due:.4g}"
+        before += [(f"batch {index + 1}", gradient_of(training, parameters, index)) for index in group]
+    if len(steps) != len(groups):
+        return f"the optimizer takes {len(steps)} steps; it should take {len(groups)}"
+    return "the gradient is right before each step: do the parameters change by the optimizer's steps alone?"
+
+
+OTHER_GRADIENTS: dict[str, dict[str, Any]] = {
+    "is that of a loss that counts padding, too": {"pad": -100},
+    "is that of a loss that has no label smoothing": {"smoothing": 0.0},
+    "belongs to a model in eval mode": {"is_training": False},
+}
+
+
+def deviation_of_gradient(
+    training: Training, found: Tensor, parameters: Sequence[Tensor], group: range, before: list[tuple[str, Tensor]]
+) -> str:
+    """Name which gradient this is, continuing "the gradient before the step"; "" if it is right."""
+    counts = [float((training.batches[number]["labels"] != training.pad).sum()) for number in group]
+    shares = torch.tensor(counts, dtype=torch.float64) / sum(counts)
+    own, max_norm = [gradient_of(training, parameters, number) for number in group], training.max_grad_norm
+    wanted = shares @ torch.stack(own)
+    norm, due = float(found.norm()), float(wanted.norm())
+    if max_norm is not None and max_norm < due:
+        wanted, due = wanted * (max_norm / due), max_norm
+    if alike(found, wanted):
+        return ""
+    if not found.any():
+        return "is 0"
+    if max_norm is not None and abs(norm - due) > EXACT * due and float(found @ wanted) > (1 - EXACT) * norm * due:
+        return f"has the norm {norm:.3g}, where max_grad_norm = {max_norm:g}; it should be {due:.3g}"
+    if (weights := solve(own, found)) is not None:
+        return in_words([f"batch {number + 1}" for number in group], (weights / shares).tolist())
+    if solve([*own, torch.ones_like(found)], found) is not None:
+        return "contains gradients from before the call"
+    if before and (weights := solve([*own, *(gradient for _, gradient in before)], found)) is not None:
+        late = [name for (name, _), weight in zip(before, weights[len(own) :], strict=True) if abs(weight) > EXACT]
+        return f"contains that of {', '.join(late)}, too, from an earlier step"
+    for text, other in OTHER_GRADIENTS.items():
+        if solve([gradient_of(training, parameters, number, **other) for number in group], found) is not None:
+            return text
+    return ""
+
+
+def solve(gradients: Sequence[Tensor], found: Tensor) -> Tensor | None:
+    """The weights with which gradients add up to what was found; None where they do not."""
+    basis = torch.stack(list(gradients), dim=1)
+    weights = torch.linalg.lstsq(basis, found[:, None]).solution[:, 0]
+    is_off = float((basis @ weights - found).norm()) > EXACT * float(found.norm())
+    return None if is_off else weights
+
+
+def in_words(names: Sequence[str], times: Sequence[float]) -> str:
+    """How much batches count, as a multiple of what they should."""
+    if idle := [name for name, factor in zip(names, times, strict=True) if abs(factor) < EXACT]:
+        return f"has no part of {', '.join(idle)}"
+    if max(times) - min(times) < EXACT:
+        size = f", which has {len(names)} batches" * (len(names) > 1)
+        return f"is {times[0]:.4g} times that of the mean over all labels of the group{size}"
+    parts = (f"the labels of {name} {factor:.3g} times" for name, factor in zip(names, times, strict=True))
+    return f"counts {', '.join(parts)} as much as it should"

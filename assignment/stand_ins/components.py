@@ -32,7 +32,7 @@ def scaled_dot_product_attention(
 
 @torch.no_grad()
 def attention_inputs(module: nn.Module, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
-    """What the attention inside a module is handed, all heads on one axis, and what the module returns first.
+    """The arguments of the attention inside a module, all heads on one axis, and the first part of the module's result.
 
     Nothing where the attention is not called, or with different shapes.
     """
@@ -42,14 +42,14 @@ def attention_inputs(module: nn.Module, query: Tensor, key: Tensor, value: Tenso
         output, *_ = module(query, key, value, None)
     finally:
         watched.remove(seen)
-    if len({one.shape for call in seen for one in call}) != 1:
+    if len({x.shape for call in seen for x in call}) != 1:
         return []
-    return [*(torch.cat(one, dim=1) for one in zip(*seen, strict=True)), output]
+    return [*(torch.cat(given, dim=1) for given in zip(*seen, strict=True)), output]
 
 
 @torch.no_grad()
 def inner_calls(module: nn.Module, method: str, inputs: list[Tensor | None]) -> tuple[list[list[Any]], Tensor | None]:
-    """What the stand-ins inside a module read and return first, in the order of their calls, and what it returns first.
+    """The arguments and results of the stand-ins inside a module, in the order of their calls, and its first result.
 
     After an error there are the calls until then, and None is returned.
     """
@@ -57,7 +57,7 @@ def inner_calls(module: nn.Module, method: str, inputs: list[Tensor | None]) -> 
     running: list[list[Any]] = []
 
     def begin(part: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-        handed = [one for one in (*given, *named.values()) if one is None or isinstance(one, Tensor)]
+        handed = [x for x in (*given, *named.values()) if x is None or isinstance(x, Tensor)]
         running.append([type(part).__name__, handed, None])
         calls.append(running[-1])
 
@@ -119,7 +119,7 @@ class MultiHeadedAttention(nn.Module):
 
 
 class Layer(nn.Module):
-    """What the stand-ins for both layers have."""
+    """The constructor of the stand-ins for both layers."""
 
     n_vectors: int
 
@@ -167,7 +167,7 @@ class DecoderLayer(Layer):
 
 
 class Stack(Layer):
-    """What the stand-ins for encoder and decoder add to one layer: its weights are returned once per layer."""
+    """An encoder or decoder, as one layer whose weights are returned once per layer."""
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class Stack(Layer):
     def forward(self, *inputs: Any, **named: Any) -> tuple[Any, ...]:
         """The output (b, s, d), and a list of each kind of weights."""
         x, *weights = super().forward(*inputs, **named)
-        return x, *([one] * self.n_layers for one in weights)
+        return x, *([of_layer] * self.n_layers for of_layer in weights)
 
 
 class Encoder(Stack, EncoderLayer):

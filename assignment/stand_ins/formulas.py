@@ -1,4 +1,4 @@
-"""What the stand-ins compute, from explicit parameters: by these functions the tests know what to expect."""
+"""Formulas of the stand-ins, from explicit parameters: by these functions the tests know what to expect."""
 
 from collections.abc import Iterable
 
@@ -20,7 +20,7 @@ def distinct(*shape: int) -> Tensor:
 
 
 FAINT = 0.01
-"""What each allowed key has of a weight at least, before they are divided by their sum, which so is never 0."""
+"""The least part of a weight that each allowed key has, before they are divided by their sum, which so is never 0."""
 
 
 def share_out(scores: Tensor, mask: Tensor | None) -> Tensor:

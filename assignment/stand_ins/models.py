@@ -3,6 +3,7 @@
 import contextlib
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import torch
@@ -13,7 +14,7 @@ from .watching import Recorder
 
 
 class Batch:
-    """What `train_epoch` reads of a batch, or some of it."""
+    """The tensors that `train_epoch` reads of a batch, or some of them."""
 
     def __init__(self, **tensors: Tensor) -> None:
         vars(self).update(tensors)
@@ -125,18 +126,18 @@ class Oracle(nn.Module):
 
 
 def call_each(function: Callable[..., Any], calls: Sequence[Sequence[Any]]) -> list[Any]:
-    """What a function returns for each of some lists of arguments."""
+    """Call a function with each of some lists of arguments."""
     return [function(*arguments) for arguments in calls]
 
 
 def call_after(function: Callable[..., Any], earlier: Sequence[Any], arguments: Sequence[Any]) -> Any:
-    """What a function returns for some arguments, once the mask that it returned for earlier ones was written over."""
+    """Call a function with some arguments, once the mask that it returned for earlier ones was written over."""
     function(*earlier).zero_()
     return function(*arguments)
 
 
 def call_copy(module: nn.Module, *inputs: Any) -> Any:
-    """What a deep copy of a module returns while the original has other parameters."""
+    """Call a deep copy of a module while the original has other parameters."""
     try:
         twin = copy.deepcopy(module)
     except Exception:  # the contract does not ask for it
@@ -152,91 +153,74 @@ def call_copy(module: nn.Module, *inputs: Any) -> Any:
             parameter.data.copy_(value)
 
 
-def train(
-    train_epoch: Callable[..., Any], run: dict[str, Any]
-) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
-    """What a training ends with; `run` has the arguments of `_train` by name."""
-    return _train(train_epoch, **run)
+@dataclass(frozen=True)
+class Run:
+    """A training: the parameters of a TinyTranslator, batches, and in what state `train_epoch` gets them."""
+
+    start: Sequence[Tensor]
+    batches: Sequence[dict[str, Tensor]]  # their tensors by name
+    rate: float  # of gradient descent
+    pad: int  # the label that the criterion ignores
+    smoothing: float  # of the criterion's labels
+    options: dict[str, Any]  # further arguments for `train_epoch`
+    epochs: int = 1  # how often it is called, with the same objects
+    is_training: bool = True  # the mode in which it gets the model, in each epoch
+    is_mixed: bool = False  # a part of the model is in the other mode
+    schedule: bool = False  # passes a scheduler that halves the rate at each step
+    old_gradients: bool = False  # leaves gradients behind in the model, as an earlier use of it would
+    as_generator: bool = False  # passes an iterator, which can be read only once and has no length
+    parameter_groups: int = 1  # of the optimizer, n of them: parameter i has in group i % n the rate / (1 + i % n)
+    momentum: float = 0.0  # of the optimizer; without it a step shows the gradient itself
+    weight_decay: float = 0.0  # likewise
+    without_gradient: str = ""  # "the last" parameter is frozen, or the model has "one more", which plays no part
+
+
+Trained = tuple[list[Any], list[Tensor], int | None, list[str]]
+"""The returned losses of the epochs, the model's parameters, the scheduler's steps, and changed settings."""
+
+
+def train(train_epoch: Callable[..., Any], run: dict[str, Any]) -> Trained:
+    """Train as a `Run` says."""
+    return _train(train_epoch, Run(**run))
 
 
 def watch_training(train_epoch: Callable[..., Any], run: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
-    """What a training hands over that it should not, and its state before each step: see `Recorder`."""
+    """Train, and return what was handed over that should not be, and the state before each step: see `Recorder`."""
     recorders: list[Recorder] = []
     with contextlib.suppress(Exception):  # what it raises, another test has found
-        _train(train_epoch, **run, recorders=recorders)
+        _train(train_epoch, Run(**run), recorders)
     return recorders[0].notes, recorders[0].steps
 
 
-def _train(
-    train_epoch: Callable[..., Any],
-    start: Sequence[Tensor],
-    batches: Sequence[dict[str, Tensor]],
-    rate: float,
-    pad: int,
-    smoothing: float,
-    options: dict[str, Any],
-    epochs: int = 1,
-    is_training: bool = True,
-    is_mixed: bool = False,
-    schedule: bool = False,
-    old_gradients: bool = False,
-    as_generator: bool = False,
-    parameter_groups: int = 1,
-    momentum: float = 0.0,
-    weight_decay: float = 0.0,
-    without_gradient: str = "",
-    recorders: list[Recorder] | None = None,
-) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
-    """What `train_epoch` returns after each epoch, and what it leaves behind.
-
-    That is: the model's parameters, the scheduler's steps, and the names of changed settings (none should be).
-
-    Args:
-        train_epoch: of the submission.
-        start: the parameters of a TinyTranslator.
-        batches: their tensors by name.
-        rate: of gradient descent.
-        pad: the label that the criterion ignores.
-        smoothing: of the criterion's labels.
-        options: further arguments for `train_epoch`.
-        epochs: how often it is called, with the same objects.
-        is_training: the mode in which it gets the model, in each epoch.
-        is_mixed: a part of the model is in the other mode.
-        schedule: passes a scheduler that halves the rate at each step.
-        old_gradients: leaves gradients behind in the model, as an earlier use of it would.
-        as_generator: passes an iterator, which can be read only once and has no length.
-        parameter_groups: of the optimizer, n of them: parameter i is in group i % n, whose rate is rate / (1 + i % n).
-        momentum: of the optimizer; without it a step shows the gradient itself.
-        weight_decay: likewise.
-        without_gradient: "the last" parameter is frozen, or the model has "one more", which plays no part.
-        recorders: gets one that watches.
-    """
-    (src_size, d_model), tgt_size = start[0].shape, start[1].size(0)
-    model = TinyTranslator(src_size, tgt_size, d_model, start[0].dtype)
+def _train(train_epoch: Callable[..., Any], run: Run, recorders: list[Recorder] | None = None) -> Trained:
+    """Train; a list of recorders gets one that watches."""
+    (src_size, d_model), tgt_size, dtype = run.start[0].shape, run.start[1].size(0), run.start[0].dtype
+    model = TinyTranslator(src_size, tgt_size, d_model, dtype)
     with torch.no_grad():
-        for parameter, value in zip(model.parameters(), start, strict=True):
+        for parameter, value in zip(model.parameters(), run.start, strict=True):
             parameter.copy_(value)
-            parameter.grad = torch.ones_like(parameter) if old_gradients else None
-    if without_gradient == "one more":
-        model.spare = nn.Parameter(torch.ones(3, dtype=start[0].dtype))
-    parameters, n = list(model.parameters()), parameter_groups
-    if without_gradient == "the last":
+            parameter.grad = torch.ones_like(parameter) if run.old_gradients else None
+    if run.without_gradient == "one more":
+        model.spare = nn.Parameter(torch.ones(3, dtype=dtype))
+    parameters, n, options = list(model.parameters()), run.parameter_groups, run.options
+    if run.without_gradient == "the last":
         parameters[-1].requires_grad_(False)
-    groups = [{"params": parameters[i::n], "lr": rate / (1 + i)} for i in range(n)]
-    descent = torch.optim.SGD(groups, lr=rate, momentum=momentum, weight_decay=weight_decay)
-    scheduler = torch.optim.lr_scheduler.LambdaLR(descent, lambda step: 0.5**step) if schedule else None
-    if schedule:
+    groups = [{"params": parameters[i::n], "lr": run.rate / (1 + i)} for i in range(n)]
+    descent = torch.optim.SGD(groups, lr=run.rate, momentum=run.momentum, weight_decay=run.weight_decay)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(descent, lambda step: 0.5**step) if run.schedule else None
+    if scheduler:
         options = {**options, "scheduler": scheduler}
-    criterion = nn.CrossEntropyLoss(ignore_index=pad, label_smoothing=smoothing)
-    several = [Batch(**tensors) for tensors in batches]
+    criterion = nn.CrossEntropyLoss(ignore_index=run.pad, label_smoothing=run.smoothing)
+    batches = [Batch(**tensors) for tensors in run.batches]
     if recorders is not None:
-        recorders.append(Recorder(model, criterion, descent, [*map(dict, batches)]))
-    given = model, criterion, descent, scheduler, several
+        recorders.append(Recorder(model, criterion, descent, [*map(dict, run.batches)]))
+    given = model, criterion, descent, scheduler, batches
     before, losses = settings(*given), []
-    for _ in range(epochs):
-        model.train(is_training)  # as dev BLEU between two epochs leaves it
-        model.part.train(is_training is not is_mixed)
-        losses.append(train_epoch(iter(several) if as_generator else several, model, descent, criterion, **options))
+    for _ in range(run.epochs):
+        model.train(run.is_training)  # as dev BLEU between two epochs leaves it
+        model.part.train(run.is_training is not run.is_mixed)
+        several = iter(batches) if run.as_generator else batches
+        losses.append(train_epoch(several, model, descent, criterion, **options))
     steps, after = scheduler.last_epoch if scheduler else None, settings(*given)
     changed = [name for name, value in before.items() if after.get(name) != value]
     return losses, [parameter.detach() for parameter in model.parameters()], steps, changed
@@ -249,25 +233,25 @@ def settings(
     scheduler: torch.optim.lr_scheduler.LRScheduler | None,
     batches: Sequence[Batch],
 ) -> dict[str, str]:
-    """What a training leaves as it is, by name; the rates may change as the scheduler says."""
+    """Settings that a training leaves as they are, by name; the rates may change as the scheduler says."""
     names = "reduction", "ignore_index", "label_smoothing", "weight", "training"
-    values: dict[str, Any] = {f"criterion.{name}": getattr(criterion, name, None) for name in names}
     groups = optimizer.param_groups
-    values["which of the model's parameters are learned"] = [one.requires_grad for one in model.parameters()]
-    values["the optimizer's defaults"] = optimizer.defaults
-    values["the optimizer's parameters"] = [[id(parameter) for parameter in group["params"]] for group in groups]
     rates = [group["lr"] for group in groups]
-    values["the optimizer's learning rates"] = rates if scheduler is None else rates == scheduler.get_last_lr()
-    values["the optimizer's settings"] = [
-        [(name, value) for name, value in group.items() if name not in ("params", "lr")] for group in groups
-    ]
-    values["the scheduler's first rates"] = scheduler and scheduler.base_lrs
-    values["the list of batches"] = [id(batch) for batch in batches]
+    others = [[(name, value) for name, value in group.items() if name not in ("params", "lr")] for group in groups]
+    values: dict[str, Any] = {f"criterion.{name}": getattr(criterion, name, None) for name in names} | {
+        "which of the model's parameters are learned": [p.requires_grad for p in model.parameters()],
+        "the optimizer's defaults": optimizer.defaults,
+        "the optimizer's parameters": [[id(parameter) for parameter in group["params"]] for group in groups],
+        "the optimizer's learning rates": rates if scheduler is None else rates == scheduler.get_last_lr(),
+        "the optimizer's settings": others,
+        "the scheduler's first rates": scheduler and scheduler.base_lrs,
+        "the list of batches": [id(batch) for batch in batches],
+    }
     return {name: repr(value) for name, value in values.items()}
 
 
 def search(decode: Callable[..., Any], how: dict[str, Any]) -> tuple[Any, bool]:
-    """What a search finds with an `Oracle` for a model, and whether that is in train mode afterwards.
+    """Decode with an `Oracle` for a model: the result, and whether the model is in train mode afterwards.
 
     Args:
         decode: of the submission.

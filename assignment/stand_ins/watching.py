@@ -16,7 +16,7 @@ Place = tuple[int, int, str, bool]
 def watch(
     function: Callable[..., Any], inputs: Sequence[Any], places: Sequence[Place]
 ) -> tuple[list[Tensor | None], list[int]]:
-    """Calls a function, or a module.
+    """Call a function, or a module.
 
     Returns:
         For each place what the expression is there for the first time, None for what is no tensor or number; and how

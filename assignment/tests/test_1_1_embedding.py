@@ -2,33 +2,20 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
 
-from assignment.expected.readings import Search, embeddings, learned_and_leaves, made
+from assignment.expected.readings import embedding as make
+from assignment.expected.readings import learned_by
 from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
-from autograder.testing.fitting import Computation
-from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_1
 
 COMPONENT = "embedding.InputEmbedding"
 SCALE = "what else happens to the vectors of the table? (the docstring, and section 3.4 of the paper)"
-
-
-def make(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
-    """An embedding with random vectors, in eval mode; options of `made`."""
-
-    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
-        return embeddings(leaves, vocab_size, d_model, search)
-
-    subject = made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, **options)
-    return replace(subject, any_dtype=True)
 
 
 CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
@@ -56,11 +43,14 @@ def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: st
     tokens = case.tokens(vocab_size, *shape)
     found = expect_shape(subject.call(tokens), (*shape, d_model), "the embedding").detach().double()
     wanted = [formula(tokens).detach() for formula in subject.formulas]
-    factors = [(found * one).sum(-1, keepdim=True) / (one * one).sum(-1, keepdim=True) for one in wanted]
-    fits = [one * factor for one, factor in zip(wanted, factors, strict=True) if bool((factor.abs() > 1e-3).all())]
+    factors = [
+        (found * vectors).sum(-1, keepdim=True) / (vectors * vectors).sum(-1, keepdim=True) for vectors in wanted
+    ]
+    pairs = zip(wanted, factors, strict=True)
+    fits = [vectors * factor for vectors, factor in pairs if bool((factor.abs() > 1e-3).all())]
     look_at = "one row of the table for each token, in the order of the tokens"
     expect(bool(fits), "the embedding", "vectors of the table", "others", look_at)
-    nearest = min(fits, key=lambda one: float((found - one).abs().max()))
+    nearest = min(fits, key=lambda vectors: float((found - vectors).abs().max()))
     expect_close(found, nearest, "the embedding, but for a factor of each vector", look_at, TOLERANCE_OF_FLOAT32)
 
 
@@ -85,7 +75,7 @@ def test_any_size_and_dtype(submission: SubmissionUnderTest, case: Case, name: s
 @pytest.mark.item("any size and dtype")
 def test_no_more_is_learned(submission: SubmissionUnderTest, case: Case) -> None:
     module = submission.build(COMPONENT, vocab_size=13, d_model=6)
-    count = sum(parameter.numel() for parameter in learned_and_leaves(module)[0])
+    count = sum(parameter.numel() for parameter in learned_by(module))
     look_at = "one vector of d_model features for each token, registered as a parameter or a submodule"
     # Whether there is a table at all is for the next test.
     expect(count in (0, 78), "the learned parameters", "vocab_size * d_model = 78 numbers", f"{count}", look_at)

@@ -6,13 +6,15 @@ from functools import partial
 import pytest
 import torch
 
-from assignment.expected.attention import PARTS, draw, expect_right_or_finite, expect_right_or_mask_obeyed
+from assignment.expected.masks import draw, expect_right_or_finite, expect_right_or_masks_obeyed
 from assignment.stand_ins.own_tests import attend as attention
 from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_2
+
+PARTS = ("context", "weights")
 
 
 def attention_of(submission: SubmissionUnderTest) -> Subject:
@@ -92,7 +94,7 @@ def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: to
         mask = case.mask(*({"b": b, "h": h, "q": q, "k": k, "1": 1}[axis] for axis in axes))
     inputs = draw(case, (b, h, q, k, d), dtype) | {"query": query, "mask": mask}
     look_at = "True means may attend; a forbidden key counts for nothing, and the other weights still sum to 1"
-    expect_right_or_mask_obeyed(attention_of(submission), inputs, look_at)
+    expect_right_or_masks_obeyed(attention_of(submission), inputs, look_at)
 
 
 @pytest.mark.item("masks")
@@ -107,7 +109,7 @@ def test_masks_among_large_scores(submission: SubmissionUnderTest, case: Case, s
     inputs["key"] = case.normal(2, 2, 5, 4).abs() + 10 + 1200 * hidden * (sign > 0)
     inputs["mask"] = mask
     look_at = "which weight does a forbidden key get that fits its query best of all?"
-    expect_right_or_mask_obeyed(
+    expect_right_or_masks_obeyed(
         attention_of(submission), inputs, look_at, formula_judged_on=draw(case, (2, 2, 3, 5, 4))
     )
 

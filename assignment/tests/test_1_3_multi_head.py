@@ -5,23 +5,15 @@ The attention inside is a stand-in; one that is written out is accepted, too. Se
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from assignment.expected.attention import PARTS_OF_MODULE as PARTS
-from assignment.expected.attention import (
-    SPLIT,
-    check_numbers,
-    expect_right_or_finite,
-    expect_right_or_mask_obeyed,
-    multi_heads,
-)
-from assignment.expected.attention import draw_positions as draw
-from assignment.expected.inside import what_heads_read
-from assignment.expected.readings import Search, made
+from assignment.expected.masks import draw, expect_right_or_finite, expect_right_or_masks_obeyed
+from assignment.expected.readings import HEADS as PARTS
+from assignment.expected.readings import SPLIT
+from assignment.expected.readings import multi_head as make
 from autograder.testing.arguments import Inputs
 from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.comparison import fail
@@ -32,20 +24,6 @@ from autograder.testing.submission import SubmissionUnderTest
 pytestmark = pytest.mark.task_1_3
 
 COMPONENT = "attention.MultiHeadedAttention"
-
-
-def make(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head: int, **options: Any) -> Subject:
-    """Multi-headed attention with random parameters, in eval mode; options of `made`."""
-
-    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
-        check_numbers(leaves, n_heads * d_head, n_heads)
-        return multi_heads(module, leaves, n_heads, case, search)
-
-    subject = made(submission, case, COMPONENT, (n_heads * d_head, n_heads), PARTS, read, **options)
-    after = "each head gets its part of query, key and value: what happens after that?"
-    return replace(subject, inside=partial(what_heads_read, submission, subject.call), if_parts_are_right=after)
-
-
 CASES = {  # n_heads, d_head; b, q and k; and where to look
     "more keys than queries": ((4, 3), (2, 3, 5), SPLIT),
     "more queries than keys": ((5, 1), (3, 6, 4), "a head may have a single feature"),
@@ -95,7 +73,7 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
     x[0, 0] = 0
     others = {"query": y} if same == "key and value" else {"value": y} if same == "query and key" else {}
     inputs: Inputs = {"query": x, "key": x, "value": x, "mask": None} | others
-    calls = [with_one_tensor(one, same) for one in (subject.call, subject.formulas[0])]
+    calls = [with_one_tensor(attend, same) for attend in (subject.call, subject.formulas[0])]
     Subject(calls[0], PARTS, calls[1:], subject.parameters).expect_values(inputs, SPLIT, ["output"], case=case)
 
 
@@ -117,7 +95,7 @@ def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: to
     mask = case.mask(*({"b": b, "h": n_heads, "q": q, "k": k, "1": 1}[axis] for axis in axes))
     if axes == "bhqk":
         mask[:, 0] = True  # nothing is forbidden in the first head
-    expect_right_or_mask_obeyed(
+    expect_right_or_masks_obeyed(
         subject, {**draw(case, (b, q, k, n_heads * d_head), dtype), "mask": mask}, "which mask does each head get?"
     )
 
@@ -167,7 +145,7 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked:
         inputs, others = {**inputs, "mask": case.mask(4, 5)}, masked
     copied: Computation = partial(submission.apply, "call_copy", subject.call)
     if not (is_masked or isinstance(subject.formulas, Exception)):  # key and value are one tensor, as a memory is
-        calls = [with_one_tensor(one, "key and value") for one in (subject.call, subject.formulas[0], copied)]
+        calls = [with_one_tensor(attend, "key and value") for attend in (subject.call, subject.formulas[0], copied)]
         subject, copied = replace(subject, call=calls[0], formulas=calls[1:2]), calls[2]
 
     def another() -> nn.Module:

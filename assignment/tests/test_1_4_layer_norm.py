@@ -4,38 +4,19 @@ How such tests are written: `autograder.testing.subject`.
 """
 
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
 
-from assignment.expected.readings import Search, expect_numbers, layer_norms, learned_and_leaves, made
+from assignment.expected.readings import GAIN_AND_SHIFT, expect_numbers, learned_by
+from assignment.expected.readings import layer_norm as make
 from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.comparison import expect, expect_shape, run_backward
-from autograder.testing.fitting import Computation
-from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_4
 
 COMPONENT = "layers.LayerNorm"
-NUMBERS = "one gain and one shift for each feature, each an nn.Parameter"
-
-
-def make(submission: SubmissionUnderTest, case: Case, d_model: int, **options: Any) -> Subject:
-    """A LayerNorm with random gain and shift, in eval mode; options of `made`, and the constructor's epsilon."""
-    epsilon = options.get("epsilon", 1e-6)
-
-    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
-        found = layer_norms(leaves, d_model, epsilon, search)
-        if not found:
-            expect_numbers(leaves, 2 * d_model, NUMBERS)
-        return found
-
-    return made(submission, case, COMPONENT, [d_model], ["the norm"], read, **options)
-
-
 SHAPES = {  # of x, and where to look
     "a batch": (
         (3, 5, 7),
@@ -107,7 +88,7 @@ def test_constant_input_stays_finite(
 @pytest.mark.parametrize("d_model", [5, 12])
 def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, case: Case, d_model: int) -> None:
     module = submission.build(COMPONENT, d_model=d_model)
-    expect_numbers(learned_and_leaves(module)[0], 2 * d_model, NUMBERS)
+    expect_numbers(learned_by(module), 2 * d_model, GAIN_AND_SHIFT)
     # Along every axis there are the same features in another order: whichever axis is normalised, and whatever the
     # variance is divided by, a new LayerNorm only stretches them.
     places = torch.arange(d_model)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
 
-from assignment.expected.readings import Search, expect_numbers, feed_forwards, learned_and_leaves, made
-from assignment.expected.usual_layouts import Network, formula_readings
+from assignment.expected.layers import network_formula
+from assignment.expected.readings import expect_numbers, learned_by, usual_readings
+from assignment.expected.readings import feed_forward as make
 from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.comparison import alike, expect_shape
 from autograder.testing.fitting import Candidates, Computation
@@ -26,15 +26,6 @@ pytestmark = pytest.mark.task_1_5
 
 COMPONENT = "layers.FeedForward"
 FORMULA = "compute one position by hand with the formula of the docstring: where do the numbers part?"
-
-
-def make(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff: int, **options: Any) -> Subject:
-    """A network with random parameters, in eval mode; options of `made`."""
-
-    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
-        return feed_forwards(leaves, d_model, d_ff, search)
-
-    return made(submission, case, COMPONENT, (d_model, d_ff), ["the network"], read, **options)
 
 
 OTHERS: tuple[Any, ...] = (
@@ -56,8 +47,7 @@ def with_others(formulas: Candidates) -> Candidates:
     """The same networks, with other nonlinearities and with none, too."""
     if isinstance(formulas, Exception):
         return formulas
-    networks = [one for one in formulas if isinstance(one, Network)]
-    return [*formulas, *(replace(network, activation=one) for network in networks for one in OTHERS)]
+    return [*formulas, *(partial(formula, activation=other) for formula in formulas for other in OTHERS)]
 
 
 def with_other_maps(subject: Subject, d_model: int) -> Candidates:
@@ -71,7 +61,7 @@ def with_other_maps(subject: Subject, d_model: int) -> Candidates:
         d_ff, rest = divmod(count - outer * d_model, 2 * d_model + inner)
         if d_ff > 0 and not rest:
             missing = [torch.zeros(d_ff).double()] * (1 - inner) + [torch.zeros(d_model).double()] * (1 - outer)
-            found += formula_readings([*leaves, *missing], d_model, d_ff)
+            found += usual_readings(network_formula(d_model, d_ff), [*leaves, *missing])
     return found or subject.formulas
 
 
@@ -114,19 +104,19 @@ def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
 
 
 def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
-    """Says whether the network is right but for what stands between its maps."""
+    """Name what stands between the maps of a network that is right but for that; "" where it is not."""
     x, found = inputs["x"], subject.call(*inputs.values())
     networks = [] if isinstance(subject.formulas, Exception) else subject.formulas
-    pairs = ((network, one) for network in networks if isinstance(network, Network) for one in OTHERS)
-    fits = (one for network, one in pairs if alike(found, replace(network, activation=one)(x.double())))
-    names = (getattr(one, "func", one).__name__.replace("clone", "nothing") for one in fits)
+    pairs = ((network, other) for network in networks for other in OTHERS)
+    fits = (other for network, other in pairs if alike(found, network(x.double(), activation=other)))
+    names = (getattr(other, "func", other).__name__.replace("clone", "nothing") for other in fits)
     return next((f"between the maps there is {name}, not relu" for name in names), "")
 
 
 @pytest.mark.item("both maps")
 def test_number_of_parameters(submission: SubmissionUnderTest, case: Case) -> None:
     module = submission.build(COMPONENT, d_model=4, d_ff=11)
-    expect_numbers(learned_and_leaves(module)[0], 2 * 4 * 11 + 4 + 11, FORMULA)
+    expect_numbers(learned_by(module), 2 * 4 * 11 + 4 + 11, FORMULA)
     y = module(case.normal(2, 5, 4, dtype=torch.float32))
     expect_shape(y, (2, 5, 4), "the network", dtype=torch.float32)
 

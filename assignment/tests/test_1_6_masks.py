@@ -32,7 +32,7 @@ def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None
     before = {"tokens": tokens.clone()}
 
     def mask(given: torch.Tensor) -> object:  # after that of another batch of the same shape
-        earlier, now = ([one, pad + shift] for one in (given.flip(-1), given))
+        earlier, now = ([ids, pad + shift] for ids in (given.flip(-1), given))
         return submission.apply("call_after", "masks.padding_mask", earlier, now)
 
     what, rule = f"padding_mask of {tokens.tolist()}, pad_id {pad + shift}", "True where a key is a word"

@@ -7,19 +7,20 @@ memory (b, s, d), src_mask and tgt_mask for the decoder's. Masks of x and of the
 x becomes norm(x + sublayer(x)); with norm_first, x + sublayer(norm(x)). The parts inside are stand-ins.
 """
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
 import torch
 from torch import Tensor
 
-from assignment.expected.layers import Census, Layer, Sizes, drops_single_entries
-from assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
+from assignment.expected.dropout import expect_dropped_entries
+from assignment.expected.layers import Sizes
+from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
 from assignment.expected.subjects import PARTS_OF_LAYERS as PARTS
-from assignment.expected.subjects import LayerSubject
+from assignment.expected.subjects import layer as layer_of
 from autograder.testing.case import ALMOST_ALL, Case, each_dtype, in_dtypes, rows_of
-from autograder.testing.comparison import expect, expect_parts
+from autograder.testing.comparison import expect_parts
+from autograder.testing.fitting import Computation
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
@@ -30,7 +31,7 @@ LAYERS = [
     pytest.param("DecoderLayer", True, marks=pytest.mark.task_e_2, id="DecoderLayer, norm_first"),
 ]
 each_layer = pytest.mark.parametrize("kind, norm_first", LAYERS)
-OF_POST_NORM = [pytest.param(*one.values[:1], marks=one.marks) for one in LAYERS if not one.values[1]]
+OF_POST_NORM = [pytest.param(*row.values[:1], marks=row.marks) for row in LAYERS if not row.values[1]]
 each_post_norm_layer = pytest.mark.parametrize("kind", OF_POST_NORM)
 RULES = {
     False: "for each sublayer in turn: what does it read, with which mask, what is added, and what is normalised?",
@@ -65,7 +66,7 @@ def test_layer(
 ) -> None:
     (n_heads, d_head, d_ff), axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    layer = LayerSubject.make(submission, case, kind, sizes, dropout=0.3, dtype=dtype)
+    layer = layer_of(submission, case, kind, sizes, dtype=dtype)
     layer.expect_values(layer.draw(axes, "none"), RULES[norm_first], of=["x"])
 
 
@@ -76,17 +77,14 @@ def test_masks(
 ) -> None:
     (n_heads, d_head, d_ff), axes, masks = MASKS[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    layer = LayerSubject.make(submission, case, kind, sizes, dropout=0.3, dtype=dtype)
-    attentions = Census.of([parameter for parameter, _ in layer.parameters], sizes.d_model).attentions
-    if masks == "a query without keys" and len(attentions) < len(PARTS[kind]) - 1:
-        masks = "each head"  # what an attention of its own gives such a query is for task 1.2
+    layer = layer_of(submission, case, kind, sizes, dtype=dtype)
     expect_right_or_masks_obeyed(layer, layer.draw(axes, masks), "which attention gets which mask?")
 
 
 @pytest.mark.item("returned weights")
 @each_layer
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
-    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout=0.3)
+    layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first))
     look_at = "the weights of each attention, (b, h, q, k), in the order that the docstring gives"
     layer.expect_values(layer.draw((3, 4, 5), "none"), look_at, of=PARTS[kind][1:])
 
@@ -97,7 +95,7 @@ def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_fi
 def test_dropout_acts_on_the_sublayers(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dropout: float
 ) -> None:
-    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout)
+    layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout)
     inputs = layer.draw((3, 4, 5), "none")
     look_at = "on which tensors does dropout act, at which point, and with which rate?"
     layer.call.train()
@@ -110,70 +108,18 @@ def test_dropout_acts_on_the_sublayers(
             return expect_parts(layer.call(*arguments), PARTS[kind], "what forward returns in train mode")[0]
 
         # It drops nearly all: the output must be that of the same layer in which every sublayer's output is 0.
-        found = [formula for formula in layer.formulas if isinstance(formula, Layer)]
-        without_sublayers = [partial(first_of, replace(one, kept=0.0)) for one in found]
-        judged = Subject(output, ["x"], without_sublayers)
+        judged = Subject(output, ["x"], [partial(first_without_sublayers, formula) for formula in layer.formulas])
     judged.expect_values(inputs, look_at, of=["x"])
 
 
-def first_of(formula: Layer, *arguments: Tensor) -> Tensor:
-    return formula(*arguments)[0]
+def first_without_sublayers(formula: Computation, *arguments: Tensor) -> object:
+    return formula(*arguments, kept=0.0)[0]
 
 
 @pytest.mark.item("dropout")
 @each_post_norm_layer
 def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    layer = LayerSubject.make(submission, case, kind, Sizes(8, 2, 11), dropout=RATE)
-    census = Census.of([parameter for parameter, _ in layer.parameters], layer.sizes.d_model)
-    if census.others:
-        expect_varied_entries(LayerSubject.make(submission, case, kind, Sizes(8, 2, 11), dropout=HIGH_RATE))
-    else:
-        expect_dropped_entries(layer, census)
-
-
-RATE, HIGH_RATE = 0.4, 0.96
-LOOK_AT = "dropout acts on each sublayer's output: every entry is dropped, or divided by 1 - rate"
-
-
-def expect_dropped_entries(layer: LayerSubject, census: Census) -> None:
-    # One sublayer at a time computes something, the others return 0. The stand-in LayerNorms can be undone: where 0, 1,
-    # … of them are, train mode must have left of each entry of eval mode 0 or 1 / (1 - rate).
-    sublayers, d_ff = [*census.attentions, *census.feed_forwards], layer.sizes.d_ff
-    inputs = layer.draw((3, 5, 4), "none")
-    census.silence_only(sublayers, d_ff)
-    layer.call.eval()
-    of_none = layer.output(inputs)
-    for sublayer in sublayers:
-        census.silence_only([one for one in sublayers if one is not sublayer], d_ff)
-        layer.call.train()
-        first, second = layer.output(inputs), layer.output(inputs)
-        layer.call.eval()
-        whole = layer.output(inputs)
-        is_random = not torch.equal(first, second)
-        expect(is_random, "two passes in train mode", "different results", "equal results", LOOK_AT)
-        fits = [drops_single_entries(first, whole, of_none, RATE, n) for n in range(len(census.norms) + 1)]
-        what = "what train mode leaves of a sublayer's output"
-        expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "other values", LOOK_AT)
-
-
-def expect_varied_entries(layer: LayerSubject) -> None:
-    # Parts of its own cannot be silenced, the others are but for one. In some passes dropout leaves nothing at a
-    # position, and the output there is the same in each of these: which passes agree must differ between positions. If
-    # it drops whole vectors, n sublayers that compute something leave at most 2 ** n different ones.
-    census = Census.of([parameter for parameter, _ in layer.parameters], layer.sizes.d_model)
-    inputs, known = layer.draw((3, 5, 4), "none"), [*census.attentions, *census.feed_forwards]
-    n_own = len(PARTS[layer.kind]) - len(known)
-    layer.call.train()
-    for active in (*known, *[None] * bool(n_own)):
-        census.silence_only([one for one in known if one is not active], layer.sizes.d_ff)
-        n_vectors = 2 ** (n_own + (active is not None))
-        passes = torch.stack([layer.output(inputs) for _ in range(6 * n_vectors)], dim=2)  # (b, t, passes, d)
-        agree = (passes[:, :, None] == passes[:, :, :, None]).all(-1)
-        found = ["the same entries in all sentences"] * torch.equal(agree, agree[:1].expand_as(agree))
-        found += ["the same entries at all positions"] * torch.equal(agree, agree[:, :1].expand_as(agree))
-        n_most = max(len(one.unique(dim=0)) for one in passes.flatten(0, 1))
-        found += ["whole vectors"] * (n_most <= n_vectors)
-        expect(not found, "what dropout drops in train mode", "single entries", " and ".join(found), LOOK_AT)
+    expect_dropped_entries(partial(layer_of, submission, case, kind, Sizes(8, 2, 11)))
 
 
 @pytest.mark.item("gradients")
@@ -182,15 +128,12 @@ def expect_varied_entries(layer: LayerSubject) -> None:
 def test_gradients(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout=0.3, dtype=dtype)
+    layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first), dtype=dtype)
     layer.expect_gradients(case, layer.draw((3, 4, 5), "none"), RULES[norm_first], of=["x"])
 
 
 @pytest.mark.item("no side effects")
 @each_post_norm_layer
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11), dropout=0.3, dtype=torch.float32)
-    others = layer.draw((2, 4, 5), "each head")
-    masks = "each head" if layer.works(others) else "none"
-    others = others if masks == "each head" else layer.draw((2, 4, 5), masks)
-    layer.expect_no_side_effects(layer.draw((2, 4, 5), masks), others)
+    layer = layer_of(submission, case, kind, Sizes(6, 2, 11), dtype=torch.float32)
+    expect_no_side_effects(layer, partial(layer.draw, (2, 4, 5)), "each head")

@@ -3,13 +3,15 @@
 How such tests are written: `autograder.testing.subject`.
 """
 
+from functools import partial
+
 import pytest
 import torch
 
 from assignment.expected.layers import Sizes
-from assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
+from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
 from assignment.expected.own_parts import PARTS_OF_STACKS as PARTS
-from assignment.expected.subjects import StackSubject
+from assignment.expected.subjects import stack as stack_of
 from autograder.testing.case import DTYPES, Case, in_dtypes, rows_of
 from autograder.testing.submission import SubmissionUnderTest
 
@@ -42,8 +44,8 @@ def test_stack(
 ) -> None:
     (n_heads, d_head, d_ff, n_layers), axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    stack = StackSubject.make(submission, case, kind, sizes, n_layers, dtype)
-    stack.expect_values(stack.draw(axes, masked=False), RULE, of=["x"])
+    stack = stack_of(submission, case, kind, sizes, n_layers, dtype)
+    stack.expect_values(stack.draw(axes, "none"), RULE, of=["x"])
 
 
 @pytest.mark.item("masks reach every layer")
@@ -53,7 +55,7 @@ def test_masks(
 ) -> None:
     (n_heads, d_head, d_ff, n_layers), axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    stack = StackSubject.make(submission, case, kind, sizes, n_layers, dtype)
+    stack = stack_of(submission, case, kind, sizes, n_layers, dtype)
     stack.call.train(name == "four layers" and not stack.has_own_layers)  # whose dropout would act
     expect_right_or_masks_obeyed(stack, stack.draw(axes), "which mask does each layer get?")
 
@@ -61,21 +63,21 @@ def test_masks(
 @pytest.mark.item("returned weights")
 @each_stack
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
-    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3)
+    stack = stack_of(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3)
     look_at = "a list of the weights of each layer, the first layer first, for each attention"
-    stack.expect_values(stack.draw((3, 4, 5), masked=False), look_at, of=PARTS[kind][1:])
+    stack.expect_values(stack.draw((3, 4, 5), "none"), look_at, of=PARTS[kind][1:])
 
 
 @pytest.mark.item("layers in order")
 @pytest.mark.task_2_3
 @pytest.mark.parametrize("kind", PARTS)
 def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=2)
+    stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=2)
     if stack.has_own_layers:  # dropout acts inside
-        stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=2, rate=0.0)
+        stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=2, rate=0.0)
     stack.call.train()
     look_at = "where does dropout belong? the layers are stand-ins without it here"
-    stack.expect_values(stack.draw((3, 4, 5), masked=False), look_at, of=["x"])
+    stack.expect_values(stack.draw((3, 4, 5), "none"), look_at, of=["x"])
 
 
 @pytest.mark.item("gradients")
@@ -83,16 +85,13 @@ def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: s
 def test_gradients(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3, dtype=dtype)
-    stack.expect_gradients(case, stack.draw((3, 4, 5), masked=False), RULE, ["x"])
+    stack = stack_of(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3, dtype=dtype)
+    stack.expect_gradients(case, stack.draw((3, 4, 5), "none"), RULE, ["x"])
 
 
 @pytest.mark.item("no side effects")
 @pytest.mark.task_2_3
 @pytest.mark.parametrize("kind", PARTS)
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=2, dtype=torch.float32)
-    others = stack.draw((2, 4, 5))
-    masked = stack.works(others)
-    others = others if masked else stack.draw((2, 4, 5), masked)
-    stack.expect_no_side_effects(stack.draw((2, 4, 5), masked), others)
+    stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=2, dtype=torch.float32)
+    expect_no_side_effects(stack, partial(stack.draw, (2, 4, 5)))

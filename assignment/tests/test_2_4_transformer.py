@@ -4,13 +4,15 @@ Everything inside the model is a stand-in of a known formula. How such tests are
 `autograder.testing.subject`.
 """
 
+from functools import partial
+
 import pytest
 import torch
 from torch import Tensor
 
 from assignment.expected.layers import Sizes
-from assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
-from assignment.expected.own_parts import PARTS_OF_MODELS as PARTS
+from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
+from assignment.expected.subjects import PARTS_OF_MODELS as PARTS
 from assignment.expected.subjects import ModelSubject
 from autograder.testing.arguments import copies_of
 from autograder.testing.case import ALMOST_ALL, DTYPES, Case, in_dtypes, rows_of
@@ -51,7 +53,7 @@ def test_sides(
     (n_heads, d_head, d_ff, n_layers), vocab_sizes, axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     model = ModelSubject(submission, case, sizes, vocab_sizes, n_layers, dtype=dtype)
-    model.side(method).expect_values(model.draw(method, axes, masked=False), RULES[method], of=PARTS[method][:1])
+    model.side(method).expect_values(model.draw(method, axes, masks="none"), RULES[method], of=PARTS[method][:1])
 
 
 @pytest.mark.item("masks reach both sides")
@@ -73,7 +75,7 @@ def test_masks(
 def test_weights(submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (9, 12))
     look_at = "the lists of weights that the encoder or the decoder returns"
-    model.side(method).expect_values(model.draw(method, masked=False), look_at, of=PARTS[method][1:])
+    model.side(method).expect_values(model.draw(method, masks="none"), look_at, of=PARTS[method][1:])
 
 
 @pytest.mark.item("dropout reaches the positions")
@@ -87,7 +89,7 @@ def test_dropout_of_positions(
     model.model.train()
     side = model.side(method, kept=0.0 if dropout else 1.0)
     look_at = "how often does dropout act on the embedded tokens of either side, and at which rate?"
-    side.expect_values(model.draw(method, masked=False), look_at, of=PARTS[method][:1])
+    side.expect_values(model.draw(method, masks="none"), look_at, of=PARTS[method][:1])
 
 
 @pytest.mark.item("embeddings and predictions")
@@ -104,7 +106,7 @@ def test_predictions(submission: SubmissionUnderTest, case: Case, dtype: torch.d
 @pytest.mark.task_2_4
 def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, case: Case) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11), (11, 11))
-    inputs = {method: list(model.draw(method, masked=False).values()) for method in PARTS}
+    inputs = {method: list(model.draw(method, masks="none").values()) for method in PARTS}
 
     def results() -> list[list[Tensor]]:
         with torch.no_grad():
@@ -127,7 +129,7 @@ def test_gradients(
 ) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (12, 9), dtype=dtype)
     axes = (3, 4, 5) if dtype == torch.float64 else (3, 1, 5)
-    side, inputs = model.side(method), model.draw(method, axes, masked=False)
+    side, inputs = model.side(method), model.draw(method, axes, masks="none")
     side.expect_gradients(case, inputs, RULES[method], PARTS[method][:1], nonzero=[])
 
 
@@ -135,7 +137,7 @@ def test_gradients(
 @pytest.mark.task_2_4
 def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: Case) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11), (9, 12))
-    encoding, decoding = model.draw("encode", (3, 5, 5), masked=False), model.draw("decode", masked=False)
+    encoding, decoding = model.draw("encode", (3, 5, 5), masks="none"), model.draw("decode", masks="none")
     memory = first_part(model.model.encode(*copies_of(encoding.values())), PARTS["encode"])
     decoding = {**decoding, "memory": memory}
     output = first_part(model.model.decode(*decoding.values()), PARTS["decode"])
@@ -149,7 +151,4 @@ def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: 
 @each_side
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11), (9, 12), dtype=torch.float32)
-    side, others = model.side(method), model.draw(method)
-    masked = side.works(others)
-    others = others if masked else model.draw(method, masked=masked)
-    side.expect_no_side_effects(model.draw(method, masked=masked), others)
+    expect_no_side_effects(model.side(method), partial(model.draw, method, (3, 4, 5)))

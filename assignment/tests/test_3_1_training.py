@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from assignment.expected.trainings import OPTIMIZERS, Training, traits_of
+from assignment.expected.trainings import Training
 from autograder.testing.case import Case
-from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, describe, expect, expect_close
+from autograder.testing.comparison import describe, expect, expect_close
 from autograder.testing.contrast import judged
 from autograder.testing.results import observing
 from autograder.testing.submission import SubmissionUnderTest
@@ -29,15 +29,14 @@ READ = "how often, and how, are the batches read? they may be a generator"
 STEP = "who changes the parameters?"
 LARGE = "what happens to large losses, and to large gradients where max_grad_norm is None?"
 SHORT = "what happens to a gradient that is short enough?"
-ORDINARY: dict[str, Any] = {"n_batches": 3, "accumulate": 1, "max_grad_norm": None, "epochs": 1}
+MOMENTUM = {"momentum": 0.5, "weight_decay": 0.1}
 LIMIT = {"max_grad_norm": 0.02}
-# For each rubric item, its cases: what is not ordinary (arguments of `Training`, of train_epoch, and of the stand-in
-# `train`, which says what each means), and where to look.
+# For each rubric item, its cases: what is not ordinary (arguments of `Training`), and where to look.
 CASES: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
     "forward, backward, step": {
         "three batches": ({}, FORWARD),
         "one sentence a batch": ({"shape": "one sentence"}, FORWARD),
-        "momentum and weight decay": ({"optimizer": "with momentum", "epochs": 2}, STEP),
+        "momentum and weight decay": ({**MOMENTUM, "epochs": 2}, STEP),
     },
     "modes, old gradients, dtype": {
         "float32": ({"dtype": torch.float32}, "which dtype does the loss have on the way?"),
@@ -72,30 +71,19 @@ each_case = pytest.mark.parametrize(
 )
 
 
-def described(name: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Of a case: settings of the training, arguments of train_epoch, and in what state it gets model and batches."""
-    row = ORDINARY | ROWS[name][0]
-    names = ["n_batches", "shape", "smoothing", "pad", "dtype", "values"]
-    settings = {key: row.pop(key) for key in names if key in row}
-    options = {key: row.pop(key) for key in ("accumulate", "max_grad_norm")}
-    return settings, options, row
+def training_of(submission: SubmissionUnderTest, case: Case, name: str, **other: Any) -> Training:
+    return Training(submission, case, **{"n_batches": 3, **ROWS[name][0], **other})
 
 
 @each_case
 def test_training(submission: SubmissionUnderTest, case: Case, name: str) -> None:
-    settings, options, how = described(name)
-    optimizer, epochs = how.pop("optimizer", "plain"), how["epochs"]
-    training = Training(submission, case, **settings)
-    state = {**OPTIMIZERS[optimizer], **how}
-    n_steps = epochs * -(-settings["n_batches"] // options["accumulate"])
-    factors = [0.5**step for step in range(n_steps)] if "schedule" in how else None
-    others = how.get("parameter_groups", 1), optimizer, how.get("without_gradient", "")
-    with judged(traits_of(settings, options, how)), observing(partial(training.observe, options, state)):
-        losses, found, steps, changed = training.run(options, **state)
-        _, wanted = training.expected(options["accumulate"], options["max_grad_norm"], factors, epochs, *others)
-        training.check(found, wanted, f"after training: {name}", ROWS[name][1])
-    if "schedule" in how:
-        expect(steps == n_steps, "the scheduler's steps", f"{n_steps}", f"{steps}", SCHEDULER)
+    training, look_at = training_of(submission, case, name), ROWS[name][1]
+    with judged(training.traits()), observing(training.observe):
+        _, parameters, n_steps, changed = training.run()
+        training.check(parameters, f"after training: {name}", look_at)
+    if "schedule" in training.state:
+        due = len(training.groups)
+        expect(n_steps == due, "the scheduler's steps", f"{due}", f"{n_steps}", SCHEDULER)
     kept = "train_epoch changes nothing about its arguments but what the steps change"
     expect(changed == [], "the arguments' settings afterwards", "as they were", f"{changed} differ"[:200], kept)
 
@@ -103,14 +91,11 @@ def test_training(submission: SubmissionUnderTest, case: Case, name: str) -> Non
 @pytest.mark.item("returned loss")
 @pytest.mark.parametrize("name", ["2 of 5 batches, other padding", "large losses"])
 def test_mean_loss_is_returned(submission: SubmissionUnderTest, case: Case, name: str) -> None:
-    settings, options, how = described(name)
-    training = Training(submission, case, rate=0.0, **settings)  # nothing is learned: steps are for other tests
-    losses, *_ = training.run(options, **how)
-    wanted, _ = training.expected(options["accumulate"], epochs=how["epochs"])
+    training = training_of(submission, case, name, rate=0.0)  # nothing is learned: steps are for other tests
+    losses, *_ = training.run()
     for loss in losses:
         expect(isinstance(loss, float), "what train_epoch returns", "a Python float", describe(loss), "loss.item()")
-    tolerance = TOLERANCE_OF_FLOAT32 if settings.get("dtype") == torch.float32 else TOLERANCE
-    got, expected = (torch.tensor(several, dtype=torch.float64) for several in (losses, wanted))
+    got, expected = (torch.tensor(several, dtype=torch.float64) for several in (losses, training.expected()[0]))
     look_at = "the mean of the batches' losses, each as the criterion returns it"
     with observing(partial(training.about_mean, losses)):
-        expect_close(got, expected, "the returned losses", look_at, tolerance)
+        expect_close(got, expected, "the returned losses", look_at)

@@ -1,5 +1,6 @@
 """Extension E.1: the band around the diagonal and random cells."""
 
+import math
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -8,12 +9,46 @@ import pytest
 import torch
 from torch import Tensor
 
-from assignment.expected.random_cells import INDEPENDENT, check_random_cells, check_share, is_likely
 from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect
 from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_1
+
+INDEPENDENT = "each cell is drawn independently, with probability random_prob"
+
+
+def is_likely(share: float, count: int, probability: float) -> bool:
+    """True if a share of so many independent cells may well be allowed.
+
+    Otherwise a share as far off has a probability below exp(-24) < 4e-11 by the bound of Chernoff (1952).
+    """
+    pairs = (share, probability), (1 - share, 1 - probability)
+    return count * sum(found * math.log(found / wanted) for found, wanted in pairs if found > 0) < 24
+
+
+def check_share(cells: Tensor, probability: float, what: str, look_at: str) -> None:
+    """Fail unless about that share of the cells is allowed."""
+    share = int(cells.sum()) / cells.numel()
+    is_right = is_likely(share, cells.numel(), probability)
+    expect(is_right, f"the share of random cells {what}", f"about {probability:.5g}", f"{share:.5g}", look_at)
+
+
+def check_random_cells(mask: Tensor, band: Tensor, probability: float) -> None:
+    """Fail unless the cells outside the band are drawn independently of each other, with this probability."""
+    edge = int(band[0].sum())  # the width
+    check_share(mask[~band], probability, "outside the band", INDEPENDENT)
+    beside_band = torch.cat([mask.diagonal(edge), mask.diagonal(-edge)])
+    look_at = "True in the band where abs(i - j) < width; beyond it, each cell is random"
+    check_share(beside_band, probability, f"(i, j) with abs(i - j) = {edge}", look_at)
+    chance = probability**2 + (1 - probability) ** 2  # the probability that two cells agree
+    others = {"(j, i)": mask.T, "(i + 1, j)": mask.roll(-1, 0), "(i, j + 1)": mask.roll(-1, 1)}
+    beside = ~band
+    beside = beside & beside.roll(-1, 0) & beside.roll(-1, 1) & ~torch.eye(len(mask), dtype=torch.bool)
+    for cell, other in others.items():
+        agree = (mask == other)[beside].double().mean().item()
+        what = f"random cells (i, j) and {cell}"
+        expect(agree < 1 - (1 - chance) / 2, what, "independent of each other", "mostly equal")
 
 
 def distance(length: int) -> Tensor:
@@ -34,15 +69,33 @@ def draw(submission: SubmissionUnderTest, calls: Sequence[tuple[Any, ...]]) -> l
     return found
 
 
+BANDS: dict[str, tuple[int, tuple[int, ...]]] = {  # the length, and the width that is given
+    "the default": (9, ()),
+    "1": (8, (1,)),
+    "2": (9, (2,)),
+    "5": (11, (5,)),
+    "0": (7, (0,)),
+    "as wide as the mask": (6, (6,)),
+    "wider": (7, (12,)),
+    "one cell": (1, (1,)),
+    "a long mask": (70, (3,)),
+    "half of a long mask": (70, (35,)),
+}
+
+
 @pytest.mark.item("band")
-@pytest.mark.parametrize("given", [(), (1,), (2,), (5,), (6,)], ids=["default", "1", "2", "5", "as wide as the mask"])
-def test_band(submission: SubmissionUnderTest, case: Case, given: tuple[int, ...]) -> None:
-    length = 6 if given == (6,) else case.size(6, 12)
+@pytest.mark.parametrize("name", BANDS)
+def test_band(submission: SubmissionUnderTest, case: Case, name: str) -> None:
+    length, given = BANDS[name]
     [width] = given or (1,)
-    [mask] = draw(submission, [(length, *given)])
-    wrong = int((mask != (distance(length) < width)).sum())
+    seeded = torch.Generator().manual_seed(case.size(0, 10**6))
+    calls = [(length, *given), (length, width, 0.0, seeded), (length, width, 0.0), (length, width, 0.4)]
+    *without, among = draw(submission, calls)
     what = f"the band of width {width}" if given else "the mask by default: the diagonal"
+    band = distance(length) < width
+    wrong = max(int((mask != band).sum()) for mask in without)
     expect(wrong == 0, what, "True where abs(i - j) < width", f"{wrong} other cells")
+    expect(bool(among[band].all()), f"{what}, random_prob 0.4", "True within the band", "some False")
 
 
 @pytest.mark.item("random cells")
@@ -78,40 +131,19 @@ def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case
 
 
 @pytest.mark.item("random cells")
-def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
-    seed = case.size(0, 10**6)
-    given = [(40, 2, 0.3, torch.Generator().manual_seed(s)) for s in (seed, seed, seed + 1)]
-    short = [(3, 0, 0.5, torch.Generator().manual_seed(s)) for s in (*range(seed, seed + 30), *range(seed, seed + 30))]
-    masks = draw(submission, given + short)
-    look_at = "which generator draws the cells?"
-    expect(torch.equal(masks[0], masks[1]), "masks from equal generators", "equal masks", "different masks", look_at)
-    expect(not torch.equal(masks[0], masks[2]), "masks from different seeds", "different masks", "equal masks", look_at)
-    is_same = torch.equal(torch.stack(masks[3:33]), torch.stack(masks[33:]))
-    expect(is_same, "short masks from equal generators", "equal masks", "different masks", look_at)
-
-
-@pytest.mark.item("band")
-@pytest.mark.parametrize("length, width", [(1, 1), (7, 0), (7, 12), (70, 3), (70, 35)])
-def test_band_among_random_cells(submission: SubmissionUnderTest, case: Case, length: int, width: int) -> None:
+@pytest.mark.parametrize("length, width", [(40, 2), (70, 3), (70, 35)])
+def test_generator(submission: SubmissionUnderTest, case: Case, length: int, width: int) -> None:
     seed, band = case.size(0, 10**6), distance(length) < width
-    given = [(length, width, 0.0, torch.Generator().manual_seed(seed)), (length, width, 0.0), (length, width, 0.4)]
-    *without, among = draw(submission, given)
-    what = f"the mask for length {length}, width {width}"
-    expect(all(torch.equal(mask, band) for mask in without), what, "the band alone at random_prob 0", "other cells")
-    expect(bool(among[band].all()), f"{what}, random_prob 0.4", "True within the band", "some False")
-
-
-@pytest.mark.item("random cells")
-@pytest.mark.parametrize("width", [3, 35])
-def test_random_cells_of_equal_calls(submission: SubmissionUnderTest, case: Case, width: int) -> None:
-    seed, band = case.size(0, 10**6), distance(70) < width
-    generators = [torch.Generator().manual_seed(one) for one in (seed, seed, seed + 1)]
-    given = [(70, width, 1.0), *((70, width, 0.4, one) for one in (*generators, None, None))]
-    full, first, again, other, unseeded, another = draw(submission, given)
-    what = f"the mask for length 70, width {width}, random_prob"
+    generators = [torch.Generator().manual_seed(number) for number in (seed, seed, seed + 1)]
+    given = [(length, width, 1.0), *((length, width, 0.4, generator) for generator in (*generators, None, None))]
+    short = [(3, 0, 0.5, torch.Generator().manual_seed(seed + n % 30)) for n in range(60)]
+    full, first, again, other, unseeded, another, *shorts = draw(submission, [*given, *short])
+    what, look_at = f"the mask for length {length}, width {width}, random_prob", "which generator draws the cells?"
     expect(bool(full.all()), f"{what} 1", "every cell", "some False")
-    for mask in (first, unseeded):
+    for mask in (first, unseeded) if length == 70 else ():
         check_random_cells(mask, band, 0.4)
-    expect(torch.equal(first, again), f"{what} 0.4", "random cells from the generator", "others")
-    expect(not torch.equal(first, other), f"{what} 0.4", "another mask from another seed", "the same")
+    expect(torch.equal(first, again), f"{what} 0.4", "equal masks from equal generators", "different masks", look_at)
+    expect(not torch.equal(first, other), f"{what} 0.4", "another mask from another seed", "the same", look_at)
     expect(not torch.equal(unseeded, another), f"{what} 0.4", "other random cells in each call", "the same")
+    is_same = torch.equal(torch.stack(shorts[:30]), torch.stack(shorts[30:]))
+    expect(is_same, "short masks from equal generators", "equal masks", "different masks", look_at)

@@ -8,10 +8,10 @@ import torch
 from assignment.expected.search_tables import (
     BOS,
     EOS,
+    FOURTH_AND_FIFTH_BEST,
     PAD,
     Tables,
     eight_sentences,
-    fourth_and_fifth_best,
     garden_path,
     read_lines,
     run_search,
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.task_e_3
 @pytest.mark.parametrize("beam_size", [1, 2, 4])
 def test_a_garden_path(submission: SubmissionUnderTest, case: Case, beam_size: int) -> None:
     tables = Tables(1)
-    garden_path(tables, 0, case.number(0.55, 0.75))
+    tables.say(0, *garden_path(case.number(0.55, 0.75)))
     [found] = tables.search(submission, [0], beam_size=beam_size)
     look_at = "what becomes of a beginning that is less probable now, and better later?"
     wanted, found = (tables.ids(0), found[:1]) if beam_size == 1 else (tables.ids(1, 2), found)
@@ -55,7 +55,7 @@ def test_length_penalty(
     submission: SubmissionUnderTest, case: Case, penalty: float, step: float, is_long: bool
 ) -> None:
     tables = Tables(1)
-    short_or_long(tables, 0, step)
+    tables.say(0, *short_or_long(step))
     found = tables.search(submission, [0], beam_size=6, length_penalty=penalty)
     wanted = [tables.ids(1, 2, 3, 4) if is_long else tables.ids(0)]
     look_at = "which tokens count in the length? (the docstring has the score)"
@@ -66,8 +66,8 @@ def test_length_penalty(
 def test_default_penalty_and_beam(submission: SubmissionUnderTest, case: Case) -> None:
     tables = Tables(3)
     for sentence, penalty in enumerate((0.55, 0.65)):  # with this one both translations have the same score
-        short_or_long(tables, sentence, 0.5 ** ((2.5**penalty - 1) / 3))
-    fourth_and_fifth_best(tables, 2)
+        tables.say(sentence, *short_or_long(0.5 ** ((2.5**penalty - 1) / 3)))
+    tables.say(2, *FOURTH_AND_FIFTH_BEST)
     found = tables.search(submission, [0, 1, 2])
     wanted = [tables.ids(1, 2, 3, 4), tables.ids(0), tables.ids(3, 2)]
     look_at = "the signature says what beam_size and length_penalty are where they are not given"
@@ -80,10 +80,9 @@ def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, ca
     tables, limit, p = Tables(2), case.size(3, 5), case.number(0.35, 0.45)
     for sentence, times in enumerate((0.95, 1.05)):  # the score of what is open is so many times that of what has ended
         step = (p ** (times * limit**penalty) / (1 - p)) ** (1 / (limit - 1))
-        tables.say(sentence, 0, BOS, eos=p, w0=1 - p)
+        tables.say(sentence, f"0 bos: eos {p}, w0 {1 - p}")
         for position in range(1, limit):
-            other = (1 - step) / 2  # less than step
-            tables.say(sentence, position, tables.words[0], w0=step, w1=other, w2=other)
+            tables.say(sentence, f"{position} w0: w0 {step}, w1-w2 {(1 - step) / 2}")  # less than step
     beam_size = case.size(2, 3)
     found = tables.search(submission, [1, 0], max_length=limit, beam_size=beam_size, length_penalty=penalty)
     wanted = [[], tables.ids(*[0] * limit)]
@@ -96,14 +95,10 @@ def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, ca
 @pytest.mark.parametrize("later", [0, 1])
 def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, case: Case, later: int) -> None:
     tables = Tables(1, n_positions=9)
-    likely, first = case.number(0.55, 0.8), tables.words[9] if later else BOS
-    if later:
-        tables.say(0, 0, BOS, w9=1.0)
-    tables.say(0, later, first, eos=0.5, w0=0.5)
-    tables.say(0, later + 1, tables.words[0], eos=likely, w1=1 - likely)
-    for position in (2, 3, 4, 5):  # scores higher than what has ended by then, but comes too late
-        tables.say(0, later + position, tables.words[position - 1], **{f"w{position}": 1.0})
-    tables.say(0, later + 6, tables.words[5], eos=1.0)
+    likely = case.number(0.55, 0.8)
+    first = ["0 bos: w9 1", "1 w9: eos 0.5, w0 0.5"] if later else ["0 bos: eos 0.5, w0 0.5"]
+    chain = [f"{later + n} w{n - 1}: w{n} 1" for n in (2, 3, 4, 5)]  # scores higher than what has ended, but too late
+    tables.say(0, *first, f"{later + 1} w0: eos {likely}, w1 {1 - likely}", *chain, f"{later + 6} w5: eos 1")
     found = tables.search(submission, [0], beam_size=2, length_penalty=2.0, max_length=8)
     wanted = [tables.ids(*[9] * later, 0)]
     look_at = "when does the search for a sentence end? (the docstring says)"

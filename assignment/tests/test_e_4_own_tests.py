@@ -34,35 +34,22 @@ def try_once(submission: SubmissionUnderTest, tests: str, test: str, implementat
     return str(submission.apply("try_test", f"own_tests.{tests}", test, make, [1])[-1])
 
 
-def expect_right_code_passes(submission: SubmissionUnderTest, tests: str) -> None:
-    __tracebackhide__ = True
+each_class = pytest.mark.parametrize("tests", HANDED_OUT)
+
+
+@each_class
+def test_right_code_passes(submission: SubmissionUnderTest, tests: str) -> None:
     found = failures_of(submission, tests, "right")
     got = [f"{test} fails on {name} ({why})" for name, failed in found.items() for test, why in failed.items()]
     look_at = f"does the docstring of what {tests} tests say so? A test that rejects right code counts for nothing"
     expect(not got, f"{tests} on right code", "all of your tests pass", "; ".join(got), look_at)
 
 
-def expect_faults_are_found(submission: SubmissionUnderTest, tests: str) -> None:
-    __tracebackhide__ = True
+@each_class
+def test_faulty_code_is_found(submission: SubmissionUnderTest, tests: str) -> None:
     wrong = {test for failed in failures_of(submission, tests, "right").values() for test in failed}
     found = failures_of(submission, tests, "fault")
     missed = [name.partition(": ")[2] for name, failed in found.items() if failed.keys() <= wrong]
     got = f"all pass on code that {', and on code that '.join(missed)}"
     look_at = f"for which call in a test of {tests} would such code return something else than right code?"
     expect(not missed, f"{tests} on faulty code", "a test that fails on each", got, look_at)
-
-
-def test_right_attention_passes(submission: SubmissionUnderTest) -> None:
-    expect_right_code_passes(submission, "TestAttention")
-
-
-def test_faulty_attention_is_found(submission: SubmissionUnderTest) -> None:
-    expect_faults_are_found(submission, "TestAttention")
-
-
-def test_right_layer_norm_passes(submission: SubmissionUnderTest) -> None:
-    expect_right_code_passes(submission, "TestLayerNorm")
-
-
-def test_faulty_layer_norm_is_found(submission: SubmissionUnderTest) -> None:
-    expect_faults_are_found(submission, "TestLayerNorm")

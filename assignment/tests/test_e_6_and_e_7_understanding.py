@@ -16,8 +16,17 @@ from foundation.assignment_file import read_assignment
 ASSIGNMENT = read_assignment()
 
 
-def expect_answers(submission: SubmissionUnderTest, component: str) -> None:
-    __tracebackhide__ = True
+ASKED = {  # by the item of the rubric, the component
+    "about attention": "attention.scaled_dot_product_attention",
+    "about heads": "attention.MultiHeadedAttention",
+    "about LayerNorm": "layers.LayerNorm",
+}
+
+
+@pytest.mark.task_e_6
+@pytest.mark.parametrize("item", [pytest.param(item, marks=pytest.mark.item(item)) for item in ASKED])
+def test_answers(submission: SubmissionUnderTest, item: str) -> None:
+    component = ASKED[item]
     name = component.partition(".")[2]
     number = next(task.number for task in ASSIGNMENT.tasks if component in task.components)
     answers = read_answers("understanding.answers", submission)
@@ -29,37 +38,14 @@ def expect_answers(submission: SubmissionUnderTest, component: str) -> None:
     if key not in answers:
         again = f"your code has changed: `understand` asks about it anew ({number})"
         fail(what, f'an entry "{key}"', ascii(entries[-1])[:80], again)
-    said = answers[key]
-    if not isinstance(said, (list, tuple)) or len(said) != n or not all(isinstance(one, str) for one in said):
-        fail(what, f"a list of {n} texts", describe(said))
+    given = answers[key]
+    if not isinstance(given, (list, tuple)) or len(given) != n or not all(isinstance(answer, str) for answer in given):
+        fail(what, f"a list of {n} texts", describe(given))
     expect(n > 0, what, "code that can be watched while it runs", "none", f"what does `understand({number!r})` show?")
-    for index, (question, one) in enumerate(zip(asked.questions, said, strict=True), start=1):
+    for index, (question, answer) in enumerate(zip(asked.questions, given, strict=True), start=1):
         what = f"answer {index} about {name}: {question.text[-1]}"
-        expect(
-            question.is_answered(one),
-            what,
-            "what your code does",
-            repr(one[:80]),
-            "go through the lines by hand",
-        )
-
-
-@pytest.mark.task_e_6
-@pytest.mark.item("about attention")
-def test_answers_about_attention(submission: SubmissionUnderTest) -> None:
-    expect_answers(submission, "attention.scaled_dot_product_attention")
-
-
-@pytest.mark.task_e_6
-@pytest.mark.item("about heads")
-def test_answers_about_heads(submission: SubmissionUnderTest) -> None:
-    expect_answers(submission, "attention.MultiHeadedAttention")
-
-
-@pytest.mark.task_e_6
-@pytest.mark.item("about LayerNorm")
-def test_answers_about_layer_norm(submission: SubmissionUnderTest) -> None:
-    expect_answers(submission, "layers.LayerNorm")
+        is_right, look_at = question.is_answered(answer), "go through the lines by hand"
+        expect(is_right, what, "what your code does", repr(answer[:80]), look_at)
 
 
 [HUNTS] = [task for task in ASSIGNMENT.tasks if task.understanding == "hunts"]

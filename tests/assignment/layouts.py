@@ -1,8 +1,4 @@
-"""Draws right components whose parameters are laid out in unusual ways, as the text of a class.
-
-The method `parts()` of such a class returns the matrices (in, out) and biases that it makes of its parameters, by name:
-with them a plain formula computes what the class must compute.
-"""
+"""Right components, drawn at random, whose parameters are laid out in unusual ways, as the text of a class."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -31,12 +27,6 @@ ATTENDS = (
         context, weights = (torch.cat(found, dim=1) for found in zip(*heads))
 """,
     """
-        allowed = torch.ones((), dtype=torch.bool) if mask is None else mask
-        allowed = allowed.expand(q.size(0), h, q.size(2), k.size(2))
-        one = lambda *head: [x.squeeze(1) for x in scaled_dot_product_attention(*(x.unsqueeze(1) for x in head))]
-        context, weights = torch.vmap(one, in_dims=1, out_dims=1)(q, k, v, allowed)
-""",
-    """
         scores = q @ k.mT / e**0.5
         if mask is not None:
             scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
@@ -57,33 +47,6 @@ ATTENDS = (
 )
 """From q, k and v, (b, h, positions, e), to context and weights: by the component for attention, or written out."""
 
-HEADS = """        found = []
-        for i, head in enumerate(self.heads):
-            own = mask if mask is None or mask.dim() == 2 else mask[:, i if mask.size(1) > 1 else 0]
-            found.append(head(query, key, value, own))
-        contexts, weights = zip(*found)
-        joined, weights = torch.cat(contexts, dim=-1), torch.stack(weights, dim=1)
-"""
-OF_ONE_HEAD = (
-    """        scores = q @ k.mT / e**0.5
-        if mask is not None:
-            scores = scores.masked_fill(~mask, float(torch.finfo(scores.dtype).min))
-        weights = scores.softmax(-1)
-        return weights @ v, weights
-""",
-    """        mask = mask if mask is None or mask.dim() == 2 else mask.unsqueeze(1)
-        context, weights = scaled_dot_product_attention(q[:, None], k[:, None], v[:, None], mask)
-        return context[:, 0], weights[:, 0]
-""",
-)
-PARTS_OF_HEADS = """
-    def parts(self):
-        heads = [head.parts() for head in self.heads]
-        pairs = {role: [*zip(*(head[role] for head in heads))] for role in "qkv"}
-        biases = {role: None if found[1][0] is None else torch.cat(found[1]) for role, found in pairs.items()}
-        return {role: (torch.cat(found[0], dim=1), biases[role]) for role, found in pairs.items()} | self.own_parts()
-"""
-
 
 def class_text(
     name: str, signature: str, sizes: dict[str, str], storage: Storage, methods: str, first: Sequence[str] = ()
@@ -92,9 +55,7 @@ def class_text(
     known = f"{', '.join(sizes)} = self.sizes"
     lines = ["super().__init__()", *first, f"{known} = {', '.join(sizes.values())}", *storage.lines]
     constructor = "".join(f"        {line}\n" for line in lines)
-    pairs = ", ".join(f"{part!r}: ({one}, {other})" for part, (one, other) in storage.parts.items())
-    parts = f"    def parts(self):\n        SIZES\n        return {{{pairs}}}\n"
-    text = f"class {name}(nn.Module):\n    def __init__(self, {signature}):\n{constructor}\n{parts}\n{methods}"
+    text = f"class {name}(nn.Module):\n    def __init__(self, {signature}):\n{constructor}\n{methods}"
     return text.replace("SIZES", known)
 
 
@@ -102,10 +63,8 @@ def applied(storage: Storage, name: str, x: str) -> str:
     """An expression for a map of x (b, positions, in)."""
     matrix, bias = storage.parts[name]
     plus = f" + {bias}" * (bias != "None")
-    ways = [f"({x} @ {matrix}{plus})", f"F.linear({x}, {matrix}.T, {bias})"]
-    ways += [f"(torch.einsum('...i,io->...o', {x}, {matrix}){plus})"]
-    ways += [f"F.conv1d({x}.transpose(1, 2), {matrix}.T[..., None], {bias}).transpose(1, 2)"]
-    return storage.chance.choice(ways)
+    ways = f"({x} @ {matrix}{plus})", f"F.linear({x}, {matrix}.T, {bias})"
+    return storage.chance.choice([*ways, f"(torch.einsum('...i,io->...o', {x}, {matrix}){plus})"])
 
 
 def attention_maps(chance: random.Random, prefix: str = "") -> list[Map]:
@@ -142,24 +101,6 @@ def multi_headed_attention(chance: random.Random) -> str:
     methods = attention_method(storage, "forward(self, query, key, value, mask=None)")
     sizes = {"d": "d_model", "h": "n_heads", "e": "d_model // n_heads"}
     return IMPORTS + class_text("MultiHeadedAttention", "d_model, n_heads", sizes, storage, methods, CHECK)
-
-
-def list_of_heads(chance: random.Random) -> str:
-    """A module for each head, with maps and perhaps an attention of its own; one map joins them."""
-    storage, own = Storage(chance), Storage(chance)
-    has_bias = chance.choice([True, False])
-    own.add([Map(role, "d", "e", has_bias) for role in "qkv"], chance.choice([[1, 1, 1], [3], [1, 2]]))
-    storage.add([Map("o", "d", "d", chance.choice([True, False]))])
-    head = "    def forward(self, query, key, value, mask):\n        SIZES\n"
-    pairs = zip("qkv", ("query", "key", "value"), strict=True)
-    head += "".join(f"        {role} = {applied(own, role, x)}\n" for role, x in pairs) + chance.choice(OF_ONE_HEAD)
-    text = class_text("Head", "d_model, d_head", {"d": "d_model", "e": "d_head"}, own, head)
-    methods = f"    def forward(self, query, key, value, mask=None):\n        SIZES\n{HEADS}"
-    methods += f"        return {applied(storage, 'o', 'joined')}, weights\n"
-    first = [*CHECK, "self.heads = nn.ModuleList(Head(d_model, d_model // n_heads) for _ in range(n_heads))"]
-    sizes = {"d": "d_model", "h": "n_heads"}
-    whole = class_text("MultiHeadedAttention", "d_model, n_heads", sizes, storage, methods, first)
-    return IMPORTS + text + "\n\n" + whole.replace("def parts(", "def own_parts(") + PARTS_OF_HEADS
 
 
 def feed_forward(chance: random.Random) -> str:
@@ -276,7 +217,6 @@ def layer(chance: random.Random, kind: str) -> str:
 KINDS: dict[str, Callable[[random.Random], str]] = {
     "embedding.InputEmbedding": input_embedding,
     "attention.MultiHeadedAttention": multi_headed_attention,
-    "attention.MultiHeadedAttention, a list of heads": list_of_heads,
     "layers.LayerNorm": layer_norm,
     "layers.FeedForward": feed_forward,
     "layers.EncoderLayer": lambda chance: layer(chance, "EncoderLayer"),
@@ -284,4 +224,4 @@ KINDS: dict[str, Callable[[random.Random], str]] = {
     "model.Encoder": encoder,
     "model.Transformer": transformer,
 }
-"""What draws a layout of each component with parameters."""
+"""For each component with parameters the function that draws a layout."""

@@ -9,11 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-import torch
-import torch.nn.functional as F
 
 from autograder.intake.sources import Sources
-from autograder.running.under_test import InProcessSubmission
 from autograder.testing.results import State, worst
 from autograder.testing.results import tests_of as results_of
 from validity.run_tests import Version, markers_of_tasks, run_versions
@@ -22,8 +19,7 @@ from validity.variants import splice
 from .layouts import KINDS
 
 SHARES = {
-    "attention.MultiHeadedAttention": 80,
-    "attention.MultiHeadedAttention, a list of heads": 50,
+    "attention.MultiHeadedAttention": 130,
     "layers.EncoderLayer": 40,
     "layers.DecoderLayer": 40,
     "layers.FeedForward": 30,
@@ -36,7 +32,6 @@ SHARES = {
 
 ALL = [(kind, number) for kind, count in SHARES.items() for number in range(count)]
 MOST_FOR_A_READER = 0.03
-SIZES = {"d_model": 12, "n_heads": 4, "d_ff": 17, "n_layers": 2, "vocab_size": 13}
 
 
 @dataclass(frozen=True)
@@ -62,105 +57,15 @@ def drawn(reference, kind, number, change=lambda text: text):
 
 def states_of(layouts, reference, assignment):
     """The worst state of the tasks that judge a layout, and why, by its name."""
-    versions = [Version(one.name, one.sources, [0], markers_of_tasks(assignment, [one.component])) for one in layouts]
+    versions = [
+        Version(layout.name, layout.sources, [0], markers_of_tasks(assignment, [layout.component]))
+        for layout in layouts
+    ]
     found = {}
     for run in run_versions(versions, reference, assignment):
-        results = [one for one in results_of(assignment, run.outcomes) if one.outcomes]
-        found[run.version] = worst(one.state for one in results), "\n".join(one.message for one in results)
+        results = [result for result in results_of(assignment, run.outcomes) if result.outcomes]
+        found[run.version] = worst(result.state for result in results), "\n".join(result.message for result in results)
     return found
-
-
-def test_drawn_layouts_compute_the_formula(reference, assignment, sampled):
-    for kind, number in sampled(ALL, 20):
-        layout = drawn(reference, kind, number)
-        submission = InProcessSubmission(layout.sources, assignment)
-        expect_formula(submission, layout)
-        submission.close()
-
-
-def expect_formula(submission, layout):
-    """The component computes what its class should with the parts that it names, which use all of its parameters."""
-    torch.manual_seed(0)
-    name = layout.component.partition(".")[2]
-    needed = {
-        "InputEmbedding": ("vocab_size", "d_model"),
-        "LayerNorm": ("d_model",),
-        "MultiHeadedAttention": ("d_model", "n_heads"),
-        "FeedForward": ("d_model", "d_ff"),
-        "Encoder": ("d_model", "n_heads", "d_ff", "n_layers"),
-        "Transformer": ("vocab_size", "vocab_size", "d_model", "n_heads", "d_ff", "n_layers"),
-    }.get(name, ("d_model", "n_heads", "d_ff"))
-    options = {"norm_first": True} if name == "Encoder" else {}
-    sizes = [SIZES[one] for one in needed]
-    module = submission.build(layout.component, *sizes, dtype=torch.float64, isolated=False, **options).eval()
-    for parameter in module.parameters():
-        parameter.data.normal_().mul_(0.5)
-    parts = module.parts()
-    sum(part.square().sum() for pair in parts.values() for part in pair if part is not None).backward()
-    own = [p for key, p in module.named_parameters() if key.startswith(("p", "heads")) and "positions" not in key]
-    assert own and all(p.grad is not None and bool(p.grad.any()) for p in own), layout.name
-    x, y = torch.randn(2, 5, 12, dtype=torch.float64), torch.randn(2, 4, 12, dtype=torch.float64)
-    mask = torch.rand(2, 4, 5, 5) < 0.7
-    mask[..., 0] = True
-    cross = mask[..., :4]
-    if name == "InputEmbedding":
-        tokens = torch.randint(13, (3, 4))
-        pairs = [(module(tokens), parts["table"][0][tokens] * 12**0.5)]
-    elif name == "LayerNorm":
-        pairs = [(module(x), plain_norm(x, parts["norm"]))]
-    elif name == "FeedForward":
-        pairs = [(module(x), plain_network(x, parts))]
-    elif name == "MultiHeadedAttention":
-        pairs = [*zip(module(x, y, y, cross), plain_attention(x, y, parts, "", cross), strict=True)]
-    elif name == "Transformer":
-        pairs = [(module.get_predictions(x), linear(x, parts["projection"]).log_softmax(-1))]
-    elif name == "Encoder":
-        z = module.layers[1](module.layers[0](x, mask)[0], mask)[0]
-        pairs = [(module(x, mask)[0], plain_norm(z, parts["norm"]))]
-    else:
-        arguments = (x, mask) if name == "EncoderLayer" else (x, y, cross, mask)
-        pairs = [*zip(module(*arguments), plain_layer(module, parts, x, y, cross, mask), strict=False)]
-    for got, wanted in pairs:
-        torch.testing.assert_close(got, wanted, msg=lambda text: f"{layout.name}: {text}")
-
-
-def linear(x, pair):
-    matrix, bias = pair
-    return F.linear(x, matrix.T, bias)
-
-
-def plain_norm(x, pair):
-    return F.layer_norm(x, (12,), *pair, eps=1e-6)
-
-
-def plain_network(x, parts):
-    return linear(linear(x, parts["first"]).relu(), parts["second"])
-
-
-def plain_attention(x, source, parts, prefix, mask):
-    """Multi-headed attention of four heads: output and weights."""
-    given = zip("qkv", (x, source, source), strict=True)
-    q, k, v = (linear(z, parts[prefix + role]).view(2, -1, 4, 3).transpose(1, 2) for role, z in given)
-    weights = (q @ k.mT / 3**0.5).masked_fill(~mask, -torch.inf).softmax(-1)
-    return linear((weights @ v).transpose(1, 2).flatten(2), parts[prefix + "o"]), weights
-
-
-def plain_layer(module, parts, x, memory, cross, mask):
-    """A post-norm layer, by its parts or by the components that it holds in their place."""
-
-    def norm(number, x):
-        name = f"norm{number}"
-        return plain_norm(x, parts[name]) if name in parts else getattr(module, name)(x)
-
-    calls = [("self", None, mask), ("cross", memory, cross)][: 1 + hasattr(module, "cross")]
-    for number, (name, source, allowed) in enumerate(calls):
-        source = x if source is None else source
-        if f"{name}_q" in parts:
-            out, _ = plain_attention(x, source, parts, f"{name}_", allowed)
-        else:
-            out, _ = getattr(module, name)(x, source, source, allowed)
-        x = norm(number, x + out)
-    return [norm(len(calls), x + (plain_network(x, parts) if "first" in parts else module.network(x)))]
 
 
 @pytest.mark.slow

@@ -24,10 +24,10 @@ def given_attributes() -> list[tuple[str, str, str | None]]:
     found = []
     for module, names in CONTRACT.items():
         classes = ast.parse((ROOT / "student" / f"{module}.py").read_text(encoding="utf-8")).body
-        for made in (one for one in classes if isinstance(one, ast.ClassDef) and one.name in names):
+        for made in (node for node in classes if isinstance(node, ast.ClassDef) and node.name in names):
             if not issubclass(getattr(stand_ins, made.name, object), torch.nn.Module):
                 continue
-            [init] = [one for one in made.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+            [init] = [node for node in made.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
             for node in ast.walk(init):
                 if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("self."):
                     value = node.value.id if isinstance(node.value, ast.Name) else None

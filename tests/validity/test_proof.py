@@ -198,12 +198,6 @@ IN_OTHER_LAYOUTS = {
         "no question to the source": ("(self.cross, y, memory, src_mask)", "(self.cross, y, y, None)"),
         "no relu": (".relu()", ""),
     },
-    ("output_by_head", "1.3"): {"one head for all": ("layer(parts[head])", "layer(parts[0])")},
-    ("innermost", "1.3"): {
-        "joined unlike split": ("context.transpose(1, 2).flatten(2)", "context.reshape(query.shape)")
-    },
-    ("fused_heads", "1.3"): {"key as value": ("[role] for head", "[min(role, 1)] for head")},
-    ("raw_by_head_and_role", "1.3"): {"mean of heads": (".sum(dim=1)", ".mean(dim=1)")},
 }
 
 

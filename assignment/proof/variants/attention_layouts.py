@@ -69,79 +69,6 @@ class MultiHeadedAttention(nn.Module):
 # --8<-- [end:fused]
 
 
-# %% fused_heads
-# A linear map for each head makes its query, key and value.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.heads = nn.ModuleList(nn.Linear(d_model, 3 * d_model // n_heads) for _ in range(n_heads))
-        self.output = nn.Linear(d_model, d_model)
-
-    def project(self, x, role):
-        return torch.stack([head(x).chunk(3, dim=-1)[role] for head in self.heads], dim=1)
-
-
-# %% fused_key_value
-# The query has a linear map of its own; key and value share one of twice the width; dropout follows the last map.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.to_q = nn.Linear(d_model, d_model, bias=False)
-        self.to_kv = nn.Linear(d_model, d_model * 2, bias=False)
-        self.output = nn.Sequential(nn.Linear(d_model, d_model), nn.Dropout(0.1))
-
-    def project(self, x, role):
-        projected = self.to_kv(x).chunk(2, dim=-1)[role - 1] if role else self.to_q(x)
-        return self.split(projected)
-
-
-# %% innermost
-# One linear map in which query, key and value of a feature lie side by side; the output map is made first.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.output, self.qkv = nn.Linear(d_model, d_model), nn.Linear(d_model, 3 * d_model)
-
-    def project(self, x, role):
-        return self.qkv(x).unflatten(-1, (self.n_heads, -1, 3)).select(-1, role).transpose(1, 2)
-
-
-# %% raw_by_head_and_role
-# One parameter (heads, roles, d_model, d_head) for the three projections; the heads' outputs are added up.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.into = nn.Parameter(torch.randn(n_heads, 3, d_model, d_model // n_heads) / d_model**0.5)
-        self.shift = nn.Parameter(torch.zeros(n_heads, 3, 1, d_model // n_heads))
-        self.out = nn.Parameter(torch.randn(n_heads, d_model // n_heads, d_model) / d_model**0.5)
-
-    def project(self, x, role):
-        return x.unsqueeze(1) @ self.into[:, role] + self.shift[:, role]
-
-    def output(self, x):
-        return (x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) @ self.out).sum(dim=1)
-
-
-# %% stacked
-# All four matrices are one parameter (4, d, d), all biases another.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.weight = nn.Parameter(torch.randn(4, d_model, d_model) * d_model**-0.5)
-        self.bias = nn.Parameter(torch.zeros(4, d_model))
-
-    def project(self, x, role):
-        return self.split(x @ self.weight[role] + self.bias[role])
-
-    def output(self, x):
-        return x @ self.weight[3] + self.bias[3]
-
-
 # %% head_modules_with_bias
 # A module for each head, each with three small linear maps and an attention of its own.
 
@@ -183,20 +110,6 @@ class MultiHeadedAttention(nn.Module):
 # --8<-- [end:head_modules_with_bias]
 
 
-# %% output_by_head
-# Each head has an output projection of its own, with a bias, and their results are added up.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.maps = nn.ModuleList(nn.Linear(d_model, d_model, bias=False) for _ in range(3))
-        self.out = nn.ModuleList(nn.Linear(d_model // n_heads, d_model) for _ in range(n_heads))
-
-    def output(self, x):
-        parts = x.chunk(self.n_heads, dim=-1)
-        return sum(layer(parts[head]) for head, layer in enumerate(self.out))
-
-
 # %% strided_heads
 # The key gives a head every h-th feature, the query consecutive ones: rows of learned matrices have no order.
 
@@ -209,24 +122,6 @@ class MultiHeadedAttention(Heads):
     def project(self, x, role):
         projected = self.maps[role](x)
         return projected.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2) if role == 1 else self.split(projected)
-
-
-# %% bias_rows
-# Each bias is a further row of its matrix, and x gets a further feature 1.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.rows = nn.ParameterList(torch.randn(d_model + 1, d_model) * d_model**-0.5 for _ in range(4))
-
-    def apply_map(self, x, number):
-        return torch.cat([x, torch.ones_like(x[..., :1])], dim=-1) @ self.rows[number]
-
-    def project(self, x, role):
-        return self.split(self.apply_map(x, role))
-
-    def output(self, x):
-        return self.apply_map(x, 3)
 
 
 # %% checkpointed
@@ -242,19 +137,26 @@ class MultiHeadedAttention(Heads):
         return checkpoint(scaled_dot_product_attention, *heads_and_mask, use_reentrant=True)
 
 
-# %% convolutions
-# The projections are convolutions of width one.
+# %% each_map_otherwise
+# The query's map is a convolution, the key's bias a further row of its matrix; value and output share two parameters.
 
 
 class MultiHeadedAttention(Heads):
     def make(self, d_model, n_heads):
-        self.convolutions = nn.ModuleList(nn.Conv1d(d_model, d_model, 1) for _ in range(4))
+        self.convolution = nn.Conv1d(d_model, d_model, 1)
+        self.rows = nn.Parameter(torch.randn(d_model + 1, d_model) * d_model**-0.5)
+        self.weight = nn.Parameter(torch.randn(2, d_model, d_model) * d_model**-0.5)
+        self.bias = nn.Parameter(torch.zeros(2, d_model))
 
     def project(self, x, role):
-        return self.convolutions[role](x.transpose(1, 2)).unflatten(1, (self.n_heads, -1)).transpose(2, 3)
+        if role == 0:
+            return self.split(self.convolution(x.transpose(1, 2)).transpose(1, 2))
+        if role == 1:
+            return self.split(torch.cat([x, torch.ones_like(x[..., :1])], dim=-1) @ self.rows)
+        return self.split(x @ self.weight[0] + self.bias[0])
 
     def output(self, x):
-        return self.convolutions[3](x.transpose(1, 2)).transpose(1, 2)
+        return nn.functional.dropout(x @ self.weight[1] + self.bias[1], 0.1, self.training)
 
 
 # %% extra_dropout

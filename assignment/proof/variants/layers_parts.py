@@ -1,9 +1,10 @@
-"""LayerNorm in other words and layouts.
+"""LayerNorm and feed-forward network in other words and layouts.
 
-The last ones use a freedom of its contract: a student's own test that demands more rejects one of these.
+The last norms use a freedom of its contract: a student's own test that demands more rejects one of these.
 """
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 
@@ -113,8 +114,8 @@ class LayerNorm(Norm):
         return (x - mean) / (std.pow(2) + self.epsilon) ** 0.5
 
 
-# %% norm_torch_var
-# torch.var without Bessel's correction; shift before gain; parameters (1, 1, d).
+# %% norm_hides_epsilon
+# Nothing is called epsilon in the object; torch.var without Bessel's correction; shift before gain, each (1, 1, d).
 
 
 class LayerNorm(nn.Module):
@@ -122,12 +123,12 @@ class LayerNorm(nn.Module):
         super().__init__()
         self.b = nn.Parameter(torch.zeros(1, 1, d_model))
         self.g = nn.Parameter(torch.ones(1, 1, d_model))
-        self.eps = epsilon
+        self.under_the_root = lambda variance: variance + epsilon
 
     def forward(self, x):
         mean = torch.mean(x, -1, keepdim=True)
         var = torch.var(x, dim=-1, unbiased=False, keepdim=True)
-        y = (x - mean) * torch.rsqrt(var + self.eps) * self.g + self.b
+        y = (x - mean) * torch.rsqrt(self.under_the_root(var)) * self.g + self.b
         return y.reshape(x.shape)
 
 
@@ -164,21 +165,6 @@ class LayerNorm(Norm):
         return (centred / (centred.square().mean(dim=0) + self.epsilon).sqrt()).movedim(0, -1)
 
 
-# %% norm_hides_epsilon
-# Nothing is called epsilon in the object.
-
-
-class LayerNorm(nn.Module):
-    def __init__(self, d_model, epsilon=1e-6):
-        super().__init__()
-        self.gamma, self.beta = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
-        self.under_the_root = lambda variance: variance + epsilon
-
-    def forward(self, x):
-        variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
-        return self.gamma * (x - mean) / torch.sqrt(self.under_the_root(variance)) + self.beta
-
-
 # %% norm_refuses_the_rest
 # Whatever the docstring does not name is refused.
 
@@ -213,3 +199,43 @@ class LayerNorm(nn.Module):
         variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
         normed = (x - mean) * (variance + self.epsilon).rsqrt()
         return normed * torch.cat([*self.gains]) + torch.cat([*self.shifts])
+
+
+# %% feed_forward_convolutions
+# Two convolutions of width one, as section 3.3 of the paper suggests.
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.conv_1 = nn.Conv1d(d_model, d_ff, kernel_size=1)
+        self.conv_2 = nn.Conv1d(d_ff, d_model, kernel_size=1)
+
+    def forward(self, x):
+        y = self.conv_1(x.permute(0, 2, 1))
+        return self.conv_2(torch.maximum(y, torch.zeros_like(y))).permute(0, 2, 1)
+
+
+# %% feed_forward_functional
+# F.linear with parameters in a ParameterDict; sizes are printed; an in-place relu on the inner values.
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.p = nn.ParameterDict(
+            {
+                "w2": nn.Parameter(torch.empty(d_model, d_ff)),
+                "b2": nn.Parameter(torch.zeros(d_model)),
+                "w1": nn.Parameter(torch.empty(d_ff, d_model)),
+                "b1": nn.Parameter(torch.zeros(d_ff)),
+            }
+        )
+        for name in ("w1", "w2"):
+            nn.init.kaiming_uniform_(self.p[name])
+        print("feed-forward", d_model, d_ff)
+
+    def forward(self, x):
+        inner = F.linear(x, self.p["w1"], self.p["b1"])
+        F.relu(inner, inplace=True)
+        return F.linear(inner, self.p["w2"], self.p["b2"])

@@ -1,4 +1,4 @@
-"""Finds which parameter plays which part in a known formula, for layouts that no list knows.
+"""The one search for what a component's numbers mean: which of them plays which part in a known formula?
 
 The formula has parts of known shapes (matrices, biases). Each number of a part is one of the component's parameters,
 which may stand anywhere: in views of one flat parameter, in a map for each head, in a further row. The numbers of both
@@ -9,9 +9,10 @@ places. So any arrangement is found within a dozen calls. What is no arrangement
 sum of two), or a component that computes something else, is not found.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,7 +23,7 @@ from autograder.testing.comparison import TOLERANCE, difference
 from autograder.testing.fitting import Computation
 
 Draw = Callable[[torch.Generator], Sequence[Tensor | None]]
-"""Draws the arguments of a call, in float64."""
+"""A function that draws the arguments of a call, in float64."""
 
 MOST_ROUNDS, IDLE_ROUNDS = 60, 3
 """How often gradients are compared; and after how many rounds that split nothing numbers may change places.
@@ -38,7 +39,7 @@ _found: WeakKeyDictionary[object, dict[object, tuple[int, Tensor] | None]] = Wea
 
 @dataclass(frozen=True)
 class Formula:
-    """What a component may compute with parts of known shapes.
+    """A computation with parts of known shapes.
 
     Attributes:
         shapes: of the parts.
@@ -84,9 +85,9 @@ def find_formula(
     key: object,
     component: Callable[[], "Component"],
     leaves: Sequence[Tensor],
-    formulas: Sequence[Formula],
+    formulas: Iterable[Formula],
 ) -> Computation | None:
-    """The computation with these leaves that the component makes with its parameters; None where nobody can tell.
+    """Return the computation with these leaves that the component makes of its parameters; None where nobody can tell.
 
     Args:
         submission: that has the component.
@@ -96,16 +97,18 @@ def find_formula(
         formulas: of which one should fit, in the same order for each component of that key.
     """
     known = _found.setdefault(submission, {})
+    formulas = iter(formulas)
     if key not in known:
+        formulas = iter(several := [*formulas])
         try:
-            known[key] = component().find(formulas)
+            known[key] = component().find(several)
         except Exception:  # it works as usual, but not with these numbers: a person decides
             known[key] = None
-    found = known[key]
-    if found is None:
+    if (place := known[key]) is None:
         return None
-    number, places = found
-    return formulas[number].of(torch.cat([in_a_row(leaves), leaves[0].new_zeros(1)])[places])
+    number, places = place
+    formula = next(islice(formulas, number, None))
+    return formula.of(torch.cat([in_a_row(leaves), leaves[0].new_zeros(1)])[places])
 
 
 def normal(*shapes: tuple[int, ...] | None) -> Draw:
@@ -178,18 +181,18 @@ class Component:
             for parameter, own in zip(self.parameters, numbers[: self.size].split(sizes), strict=True):
                 parameter.copy_(own.view_as(parameter))
         found = _tensors_in(self.call(*inputs))
-        if [one.shape for one in found] != [one.shape for one in wanted]:
+        if [result.shape for result in found] != [result.shape for result in wanted]:
             found, wanted = found[:1], wanted[:1]  # what else is returned costs an item of its own
         if is_first:
-            self._at_first[:] = [one.detach() for one in found]
+            self._at_first[:] = [result.detach() for result in found]
         if not _are_equal(found, wanted):
             return None
-        ways = [torch.randn(one.shape, generator=chance, dtype=torch.float64) for one in found]
+        ways = [torch.randn(result.shape, generator=chance, dtype=torch.float64) for result in found]
         return torch.cat([_gradients(found, ways, self.parameters), _gradients(wanted, ways, [parts])])
 
 
 def _are_equal(found: Sequence[Tensor], wanted: Sequence[Tensor]) -> bool:
-    """Whether these are the same results, but for rounding."""
+    """True if these are the same results, but for rounding."""
     pairs = [*zip(found, wanted, strict=False)]
     return len(found) == len(wanted) and all(a.shape == b.shape and difference(a, b) <= TOLERANCE for a, b in pairs)
 
@@ -213,7 +216,7 @@ def _split(classes: Tensor, gradients: Tensor, n: int) -> Tensor | None:
 
 
 def _number_members(classes: Tensor, chosen: Tensor, n: int) -> Tensor:
-    """Makes pairs of the members of each chosen class, which may change places: classes of their own."""
+    """Make pairs of the members of each chosen class, which may change places: classes of their own."""
     numbered, count = classes.clone(), len(chosen)
     for which in chosen.nonzero().flatten().tolist():
         for side in (numbered[:n], numbered[n:]):
@@ -232,7 +235,7 @@ def _tensors_in(result: Any) -> list[Tensor]:
 
 def _gradients(results: Sequence[Tensor], ways: Sequence[Tensor], tensors: Sequence[Tensor]) -> Tensor:
     """The gradients of a sum over results for all numbers of some tensors, (n,); 0 where nothing leads back."""
-    total = sum((one * way).sum() for one, way in zip(results, ways, strict=True))
+    total = sum((result * way).sum() for result, way in zip(results, ways, strict=True))
     if not (isinstance(total, Tensor) and total.requires_grad):
         return torch.zeros(sum(t.numel() for t in tensors), dtype=torch.float64)
     found = torch.autograd.grad(total, tensors, allow_unused=True)

@@ -1,0 +1,299 @@
+"""Unusual code: parts of a layer's or a model's own, and parameters that no test can read.
+
+Each part costs points in its own task only; what no test can read is left to a person. What unusual modules of PyTorch
+are to the tests is decided here, and said in docs/reference/grading.md. The model that is made of parts of its own is
+`tests/autograder/grading/adapters/whole/`: constructors and masks of its own, PyTorch's LayerNorm, key before query.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.intake.sources import read_sources
+from autograder.testing.results import Outcome, State, judge_task
+from foundation.places import ASSIGNMENT, SKELETON
+from validity.run_tests import Version, markers_of_tasks, run_versions
+from validity.variants import read_variants, splice
+
+FLAT = """
+import torch
+from torch import nn
+from .attention import scaled_dot_product_attention  # noqa: F401
+
+
+class InputEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.table, self.scale = nn.Parameter(torch.randn(vocab_size * d_model)), 2 * d_model**0.5
+        self.shape = vocab_size, d_model
+
+    def forward(self, tokens):
+        return (self.table.view(self.shape)[tokens]) * self.scale
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.sizes = [d_model * d_ff, d_ff, d_ff * d_model, d_model]
+        self.theta, self.shape = nn.Parameter(torch.randn(sum(self.sizes)) * 0.05), (d_model, d_ff)
+
+    def forward(self, x):
+        first, inner, second, outer = (2 * self.theta).split(self.sizes)
+        return torch.relu(x @ first.view(self.shape) + inner) @ second.view(self.shape[::-1]) + outer
+
+
+class MultiHeadedAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        if d_model % n_heads:
+            raise ValueError("heads")
+        self.h, self.d = n_heads, d_model
+        self.theta = nn.Parameter(torch.randn(4 * (d_model + 1) * d_model) * d_model**-0.5)
+
+    def maps(self, x, number):
+        part = 2 * self.theta.view(4, -1)[number]
+        return x @ part[: self.d**2].view(self.d, self.d) + part[self.d**2 :]
+
+    def forward(self, query, key, value, mask=None):
+        heads = (self.maps(x, i).unflatten(-1, (self.h, -1)).transpose(1, 2) for i, x in enumerate((query, key, value)))
+        context, weights = scaled_dot_product_attention(*heads, mask)
+        return self.maps(context.transpose(1, 2).flatten(2), 3), weights
+"""
+
+
+NORMED, GAIN = "nn.utils.parametrizations.weight_norm", "self.gamma = nn.Parameter(torch.ones(d_model))"
+UNUSUAL = {  # task and module; what is written instead of what; how it ends
+    "weight norm": (
+        "1.5",
+        "layers",
+        {"nn.Linear(d_model, d_ff)": f"{NORMED}(nn.Linear(d_model, d_ff))"},
+        State.NEEDS_READER,
+    ),
+    "an orthogonal projection": (
+        "1.3",
+        "attention",
+        {"query = nn.Linear(d_model, d_model)": f"query = {NORMED[:-11]}orthogonal(nn.Linear(d_model, d_model))"},
+        State.NEEDS_READER,
+    ),
+    "a shift, then the gain's difference from 1": (
+        "1.4",
+        "layers",
+        {
+            GAIN: "pass",
+            "torch.zeros(d_model))": f"torch.zeros(d_model))\n        {GAIN.replace('ones', 'zeros')}",
+            "self.gamma * centred": "(1 + self.gamma) * centred",
+        },
+        State.PASSED,
+    ),
+    "a sparse table": (
+        "1.1",
+        "embedding",
+        {"(vocab_size, d_model)\n": "(vocab_size, d_model, sparse=True)\n"},
+        State.PASSED,
+    ),
+    "a vector for each word": (
+        "1.1",
+        "embedding",
+        {
+            "nn.Embedding(vocab_size, d_model)": "nn.ParameterList(torch.randn(d_model) for _ in range(vocab_size))",
+            "self.table(tokens)": "torch.stack([*self.table])[tokens]",
+            "import math\n": "import math\nimport torch\n",
+        },
+        State.PASSED,
+    ),
+    "a number for each feature of each word": (
+        "1.1",
+        "embedding",
+        {
+            "nn.Embedding(vocab_size, d_model)": "nn.ParameterList(torch.randn(vocab_size * d_model).unbind())",
+            "self.table(tokens)": "torch.stack([*self.table]).view(-1, self.d_model)[tokens]",
+            "import math\n": "import math\nimport torch\n",
+        },
+        State.NEEDS_READER,
+    ),
+    "a lazy map": ("1.5", "layers", {"nn.Linear(d_model, d_ff)": "nn.LazyLinear(d_ff)"}, State.ERROR),
+}
+
+
+MODEL = Path(__file__).parents[1] / "autograder" / "grading" / "adapters" / "whole"
+NORM = 'nn.LayerNorm(settings["width"])'
+OWN_NORM = """
+class Norm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones({size})), nn.Parameter(torch.zeros({size}))
+
+    def forward(self, x):
+        x = x - x.mean(-1, keepdim=True)
+        return self.gain * x / ({scale}) + self.shift
+
+
+class Block("""
+DEVIATION = "x.square().mean(-1, keepdim=True).sqrt()"
+LAYERS, STACKS, WHOLE = ("task_2_1", "task_2_2"), ("task_2_3",), ("task_2_4",)
+ALL = LAYERS + STACKS + WHOLE
+ADD = "self.norms[0](x + self.drop(self.attentions[0](x, x, hidden)))"
+SEEN = "return [block.attentions[number].seen for"
+BLOCKS = "nn.ModuleList(block(settings) for _ in range(n))"
+STEP = "x = block(x, *others)"
+OFFERED = {"class EncoderLayer": "class First", "class DecoderLayer": "class Second"}
+MASKS = "masks reach every layer"
+EVERYTHING = {"layers in order", "returned weights", MASKS, "gradients", "no side effects"}
+VALUES, OF_STACKS = {"sublayers", "dropout", "returned weights"}, {"layers in order", "returned weights"}
+
+
+def with_norm(scale: str, size: str = "width") -> dict[str, str]:
+    return {NORM: 'Norm(settings["width"])', "class Block(": OWN_NORM.format(size=size, scale=scale)}
+
+
+CASES = {  # what is written in place of what, the tasks, and the items that are lost there
+    "as it is": ({}, ALL, set()),
+    "epsilon 1e-12": (with_norm(f"{DEVIATION} + 1e-12"), LAYERS, set()),
+    "n - 1, epsilon outside": (with_norm("x.std(-1, keepdim=True) + 1e-6"), LAYERS, set()),
+    "a gain of one number": (with_norm(f"{DEVIATION} + 1e-5", "1"), LAYERS, set()),
+    "no weights": ({SEEN: "return [None for"}, LAYERS, {"returned weights"}),
+    "no norm": ({ADD: ADD.removeprefix("self.norms[0]")}, LAYERS, VALUES),
+    "norm before": ({ADD: "x + self.drop(self.attentions[0](*[self.norms[0](x)] * 2, hidden))"}, LAYERS, VALUES),
+    "one norm for all": (
+        {"for _ in range(2 + is_decoder))\n        self.drop": "for _ in range(1))\n        self.drop"}
+        | {"self.norms[1]": "self.norms[0]"},
+        LAYERS,
+        VALUES,
+    ),
+    "one layer several times": (
+        {BLOCKS: "nn.ModuleList([block(settings)] * n)"},
+        STACKS,
+        OF_STACKS | {"gradients"},
+    ),
+    "without the first layer": ({"for block in self.blocks:": "for block in self.blocks[1:]:"}, STACKS, OF_STACKS),
+    "a mask for the first layer only": ({STEP: f"{STEP}\n            others = (None, *others[1:])"}, STACKS, {MASKS}),
+    "no positions": (
+        {"self.drop(x + torch.stack": "self.drop(x + 0 * torch.stack"},
+        WHOLE,
+        {"encode and decode", "returned weights", "dropout reaches the positions"},
+    ),
+    "layers that are not offered": (OFFERED, STACKS, EVERYTHING),
+    "not offered, and without their mask": (
+        {**OFFERED, STEP: STEP.replace("*others", "None, *others[1:]")},
+        STACKS,
+        OF_STACKS | {MASKS},
+    ),
+}
+
+
+def changed(changes: dict[str, str], folder: Path) -> dict[str, tuple[str, str]]:
+    """The modules of the model with other lines, each of which it has."""
+    texts = {path.name: path.read_text() for path in MODEL.glob("*.py")}
+    for old, new in changes.items():
+        assert any(old in text for text in texts.values()), old
+        texts = {name: text.replace(old, new) for name, text in texts.items()}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return read_sources(folder, SKELETON)
+
+
+DROPS = {
+    "whole sublayers": "out * self.dropout(torch.ones(1, 1, 1, dtype=out.dtype))",
+    "whole positions": "out * self.dropout(torch.ones_like(out[..., :1]))",
+    "a feature of all positions": "out * self.dropout(torch.ones_like(out[:, :1]))",
+    "an entry of all sentences": "out * self.dropout(torch.ones_like(out[:1]))",
+}
+WRITTEN_OUT = ("inline_attention", "inline_feed_forward", "norm_as_default", "decoder_all_inline")
+
+
+def ends_of(versions, reference, assignment):
+    """By version: the outcomes of its tests."""
+    runs = run_versions(versions, reference, assignment)
+    return {run.version: [end for ends in run.outcomes.values() for end in ends] for run in runs}
+
+
+def replaced(sources, module, changes):
+    """Sources in which a module has other lines, each of which it has once."""
+    path, text = sources[module]
+    for old, new in changes.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return {**sources, module: (path, text)}
+
+
+def flat(component, reference, changes):
+    """The reference with one class of the module above, and its changes."""
+    head, *classes = FLAT.split("\n\n\nclass ")
+    module, name = component.split(".")
+    text = head + "\n\n\nclass " + next(text for text in classes if text.startswith(name))
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    path, whole = reference[module]
+    return {**reference, module: (path, splice(whole, text, Path(__file__))[0])}
+
+
+@pytest.mark.slow
+def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment):
+    markers = {task.number: task.marker for task in assignment.tasks}
+    versions = [
+        Version(name, replaced(reference, module, changes), [0], (markers[number],))
+        for name, (number, module, changes, _) in UNUSUAL.items()
+    ]
+    outcomes = ends_of(versions, reference, assignment)
+    found = {}
+    for name, (number, *_) in UNUSUAL.items():
+        task = next(task for task in assignment.tasks if task.number == number)
+        found[name] = judge_task(task, outcomes[name], "items").state
+    assert found == {name: state for name, (*_, state) in UNUSUAL.items()}
+
+
+MASK_OF_FIRST = {"*heads, mask)": "*heads, mask if mask is None or mask.dim() < 4 else mask[:, :1])"}
+
+
+@pytest.mark.slow
+def test_flat_parameters_that_are_scaled_need_a_reader(reference, assignment):
+    """A mask that other heads ignore is noticed all the same."""
+    rows = {"embedding.InputEmbedding": {}, "attention.MultiHeadedAttention": {}, "layers.FeedForward": {}}
+    versions = [
+        Version(name, flat(name, reference, changes), [0], markers_of_tasks(assignment, [name]))
+        for name, changes in rows.items()
+    ]
+    heads = "attention.MultiHeadedAttention"
+    versions.append(Version("mask of the first head", flat(heads, reference, MASK_OF_FIRST), [0], ("task_1_3",)))
+    *others, of_first = ends_of(versions, reference, assignment).values()
+    for ends in others:
+        assert State.NEEDS_READER in {end.state for end in ends}
+    assert {end.item for end in of_first if end.state is State.FAILED} == {"masks reach every head"}
+
+
+@pytest.mark.slow
+def test_each_part_costs_its_own_task(reference, assignment, tmp_path):
+    versions = []
+    for number, (name, (changes, tasks, _)) in enumerate(CASES.items()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        versions.append(Version(name, changed(changes, folder), [0], tasks))
+    outcomes = ends_of(versions, reference, assignment)
+    lost = {name: {end.item for end in ends if end.state is not State.PASSED} for name, ends in outcomes.items()}
+    assert lost == {name: items for name, (_, _, items) in CASES.items()}
+
+
+@pytest.mark.slow
+def test_dropout_of_more_than_single_entries_costs_its_item(reference, assignment):
+    """In layers that write parts out, too."""
+    variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
+    versions = [
+        Version(
+            f"{variant.name}: {drop}", replaced(variant.sources, "layers", {"self.dropout(out)": code}), [0], LAYERS
+        )
+        for variant in variants
+        if variant.name in WRITTEN_OUT
+        for drop, code in DROPS.items()
+    ]
+    assert len(versions) == len(WRITTEN_OUT) * len(DROPS)
+    outcomes = ends_of(versions, reference, assignment)
+    missed = {name: {end.item for end in ends if end.state is State.FAILED} for name, ends in outcomes.items()}
+    assert missed == {version.name: {"dropout"} for version in versions}
+
+
+@pytest.mark.parametrize("other", [State.FAILED, State.ERROR, State.PASSED])
+def test_a_task_needs_a_reader_if_any_of_its_tests_does(assignment, other):
+    outcomes = [Outcome("test_a", other, "it failed"), Outcome("test_b", State.NEEDS_READER, "it cannot be read")]
+    result = judge_task(assignment.tasks[0], outcomes, "items")
+    assert result.state is State.NEEDS_READER and "it cannot be read" in result.message
