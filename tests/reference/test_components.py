@@ -86,7 +86,7 @@ def test_pre_norm_stack_ends_with_a_norm():
 
 
 VARIANTS = ASSIGNMENT / "proof" / "variants"
-CELLS = {cell.name: cell for path in VARIANTS.glob("attention_*.py") for cell in read_cells(path)}
+CELLS = {cell.name: cell for path in VARIANTS.glob("attention*.py") for cell in read_cells(path)}
 ROLES, PARTS = ("query", "key", "value"), ("weight", "bias")
 
 

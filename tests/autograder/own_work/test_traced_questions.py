@@ -146,7 +146,7 @@ def test_answers_are_judged_in_one_line(plain, grader, name):
     text = f"def answers():\n    {body.replace('TAG', plain.tag)}\n"
     with Sandbox(sources(attention=PLAIN, understanding=text), ASSIGNMENT, zygote=grader.zygote) as sandbox:
         *_, found = grader.tests.run(sandbox, 1, only="task_e_6")
-    [outcome] = [one for one in found["task_e_6"] if "about_attention" in one.test]
+    [outcome] = [one for one in found["task_e_6"] if "about attention" in one.test]
     assert outcome.state is state and told in outcome.message and len(outcome.message) < 600
 
 
