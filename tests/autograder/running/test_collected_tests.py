@@ -129,7 +129,7 @@ class Drawing(Collection):
 @pytest.fixture(scope="module")
 def collected(tmp_path_factory: pytest.TempPathFactory) -> Drawing:
     """An assignment with the same test in two files."""
-    folder = tmp_path_factory.mktemp("twice") / "assignment"
+    folder = tmp_path_factory.mktemp("twice") / "course"
     shutil.copytree(ROOT / "tests" / "example" / "assignment", folder)
     for path in (folder / "tests").glob("test_*.py"):
         path.write_text("")
@@ -153,10 +153,10 @@ def test_the_inputs_do_not_depend_on_what_ran_before(collected: Drawing) -> None
 
 
 def test_a_fixture_that_component_tests_cannot_have_is_told(collected: Drawing, tmp_path: Path) -> None:
-    shutil.copytree(collected.items[0].path.parents[1], tmp_path / "assignment")
-    test = tmp_path / "assignment" / "tests" / "test_one.py"
+    shutil.copytree(collected.items[0].path.parents[1], tmp_path / "lesson")
+    test = tmp_path / "lesson" / "tests" / "test_one.py"
     test.write_text(SAME_TEST.replace("submission", "tmp_path"))
     with pytest.raises(
         CollectionError, match=r"test_one.py::test_values\[1\] takes tmp_path: expected submission, case"
     ):
-        Collection(read_assignment(tmp_path / "assignment"))
+        Collection(read_assignment(tmp_path / "lesson"))
