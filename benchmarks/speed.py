@@ -14,10 +14,9 @@ import torch
 from torch import Tensor, nn
 from tqdm import trange
 
-from given.building import build_model, make_optimizer
 from given.config import COURSE, Config
 from given.extras.layers import computing_in
-from given.package import Package
+from given.package import Package, build_model, make_optimizer
 from reference.data import Batch, BatchLoader, read_pairs
 from reference.embedding import InputEmbedding, PositionalEncoding
 from reference.train import train_epoch

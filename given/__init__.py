@@ -2,11 +2,11 @@
 
 It works with any package that has the contract's modules; the package's `__main__` names it.
 
-    package.py     the package whose model it is        decoding.py      `translate`: tokens to translations
-    config.py      all settings, their flags            drawing.py       `attention`: where a sentence attends, and how
-    building.py    a fresh model, its optimizer         watching.py      what attention computes in one sentence
-    experiment.py  a whole training run                 alignment.py     `align`: which words translate each other
-    training.py    `train`                              pictures.py      maps, matrices, alignments, curves
+    package.py     the package whose model it is, a fresh model, its optimizer
+    config.py      all settings, their flags            decoding.py      `translate`: tokens to translations
+    experiment.py  a whole training run                 drawing.py       `attention` and `align`: where sentences attend
+    training.py    `train`                              watching.py      what attention computes in one sentence
+    pictures.py    maps, matrices, alignments, curves
     run_folder.py  checkpoints; `compare`, `average`    checks.py        `sanity`, of a new model; `pack`, to hand in
     command_line.py  the parser                         extras/          raw text, faster layers and decoding
 

@@ -27,11 +27,10 @@ from foundation.places import ANSWERS
 from foundation.texts import first_of
 from foundation.whole_files import in_one_piece
 
-from .building import Setup, make_optimizer, make_scheduler
 from .config import Config
 from .decoding import SOURCES, TRANSLATIONS, forced_decode
 from .drawing import check_format
-from .package import MODULES, BrokenModuleError, Package
+from .package import MODULES, BrokenModuleError, Package, Setup, make_optimizer, make_scheduler
 from .training import FILES
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import torch
 from foundation.assignment_file import released_folder
 from foundation.command_line import Parser, UserError, at_least, print_anywhere, run_command
 
-from . import alignment, checks, decoding, drawing, run_folder, training
+from . import checks, decoding, drawing, run_folder, training
 from .config import ConfigError
 from .package import BrokenModuleError, Package
 
@@ -110,7 +110,7 @@ def make_parser(package: str) -> Parser:
     example = '--sentence "je suis ici ." --output attention.png'
     drawing.add_flags(command("attention", drawing.run, text, example))
     text = "Measure how well cross-attention aligns words, by layer and head: the alignment error rate (AER)."
-    alignment.add_flags(command("align", alignment.run, text, "--output align.png --line 12"))
+    drawing.add_align_flags(command("align", drawing.align, text, "--output align.png --line 12"))
     text = "Pack what you hand in, and check what a grader will find in it."
     checks.add_pack_flags(command("pack", checks.pack, text, "--output submission.zip", computes=False))
     return parser

@@ -19,9 +19,8 @@ from tqdm import tqdm
 
 from foundation.whole_files import in_one_piece
 
-from .building import Setup, extra
 from .config import HAS_EXTRAS, LANGUAGES
-from .package import Package
+from .package import Package, Setup, extra
 from .run_folder import Checkpoint
 
 if TYPE_CHECKING:

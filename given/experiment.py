@@ -17,10 +17,9 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from .building import Setup, extra, make_average, make_optimizer, make_scheduler
 from .config import Config, ConfigError
 from .decoding import bleu, forced_decode, translate
-from .package import Package
+from .package import Package, Setup, extra, make_average, make_optimizer, make_scheduler
 from .run_folder import Checkpoint, CheckpointError, RunFolder, best_report
 from .watching import Watched, find_pair
 

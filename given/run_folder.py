@@ -27,9 +27,8 @@ from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError, at_least
 from foundation.whole_files import make_folder, write_whole
 
-from .building import Setup
 from .config import Config, ConfigError
-from .package import BrokenModuleError, Package
+from .package import BrokenModuleError, Package, Setup
 
 FORMAT = 1
 FILES = """best.pt last.pt average.pt epoch-*.pt step-*.pt settings.toml history.jsonl curves.png tensorboard/events.*

@@ -12,7 +12,6 @@ from foundation.command_line import at_least
 from foundation.whole_files import make_folder
 
 from . import decoding
-from .building import extra
 from .config import (
     HAS_EXTRAS,
     LANGUAGES,
@@ -24,7 +23,7 @@ from .config import (
     settings_in,
 )
 from .experiment import Experiment
-from .package import Package
+from .package import Package, extra
 from .run_folder import Checkpoint
 
 if TYPE_CHECKING:

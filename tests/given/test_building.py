@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from given import command_line as device
-from given.building import build_model, embedding_tables, make_optimizer
 from given.config import PRESETS, ConfigError
 from given.experiment import Experiment
+from given.package import build_model, embedding_tables, make_optimizer
 from reference.__main__ import main
 from reference.data import Batch
 from reference.masks import causal_mask, padding_mask

@@ -10,9 +10,8 @@ from autograder.intake.sources import read_sources
 from autograder.own_work.boxes import draw_model
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE as FOLDER
-from given.alignment import error_rate, join_links
 from given.config import ConfigError
-from given.drawing import show_hunts
+from given.drawing import error_rate, join_links, show_hunts
 from given.experiment import Experiment
 from given.pictures import plot_matrices, plot_mistake
 from given.run_folder import Checkpoint
