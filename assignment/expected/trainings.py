@@ -73,9 +73,11 @@ class Training:
         self.n_numbers = sum(parameter.numel() for parameter in self.start[:n_learned])
         # No two batches have the same number of labels, whatever the seed: their weights must differ.
         self.batches = []
-        for number, index in enumerate(case.sizes(n_batches, 0, len(SHAPES) - 1), start=1):
+        shuffled = case.shuffle(SHAPES)
+        for number in range(1, n_batches + 1):
             special = {"one sentence": (1, number, number), "many labels": (8 + number, 12, 9), "equal": (3, 4, 4)}
-            self.batches.append(self._draw_batch(case, *special.get(shape, case.choose(SHAPES[index]))))
+            usual = case.choose(shuffled[number % len(SHAPES)])
+            self.batches.append(self._draw_batch(case, *special.get(shape, usual)))
 
     def _draw_batch(self, case: Case, b: int, t: int, cut: int) -> Batch:
         """A batch of b sentences, one with t labels and the others with `cut`."""

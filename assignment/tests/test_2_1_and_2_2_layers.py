@@ -96,7 +96,7 @@ def test_dropout_acts_on_the_sublayers(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dropout: float
 ) -> None:
     layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout)
-    inputs = layer.draw((3, 4, 5), "none")
+    inputs = layer.draw((3, 11, 5), "none")
     look_at = "on which tensors does dropout act, at which point, and with which rate?"
     layer.call.train()
     judged: Subject = layer

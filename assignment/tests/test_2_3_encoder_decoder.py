@@ -72,9 +72,9 @@ def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_fi
 @pytest.mark.task_2_3
 @pytest.mark.parametrize("kind", PARTS)
 def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=2)
+    stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=5)
     if stack.has_own_layers:  # dropout acts inside
-        stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=2, rate=0.0)
+        stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=5, rate=0.0)
     stack.call.train()
     look_at = "where does dropout belong? the layers are stand-ins without it here"
     stack.expect_values(stack.draw((3, 4, 5), "none"), look_at, of=["x"])

@@ -36,6 +36,7 @@ CASES: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
     "forward, backward, step": {
         "three batches": ({}, FORWARD),
         "one sentence a batch": ({"shape": "one sentence"}, FORWARD),
+        "many batches": ({"shape": "equal", "n_batches": 51}, READ),
         "momentum and weight decay": ({**MOMENTUM, "epochs": 2}, STEP),
     },
     "modes, old gradients, dtype": {
