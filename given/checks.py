@@ -217,7 +217,9 @@ def problems(package: Package, files: dict[str, Path]) -> Iterator[str]:
             yield f"{path}: {size:,} bytes; at most {most:,} are read ({name})"
     if TRANSLATIONS.name in files and SOURCES.is_file():
         path = files[TRANSLATIONS.name]
-        n_lines = len(path.read_text(encoding="utf-8", errors="replace").rstrip().splitlines())
+        lines = path.read_text(encoding="utf-8", errors="replace").removesuffix("\n").split("\n")
         n_wanted = len(SOURCES.read_text(encoding="utf-8").splitlines())
-        if n_lines != n_wanted:
-            yield f"{path}: {n_lines} lines; expected {n_wanted}, one for each line of {SOURCES}"
+        while len(lines) > n_wanted and not lines[-1].strip():  # a translation may be empty, the last one too
+            lines.pop()
+        if len(lines) != n_wanted:
+            yield f"{path}: {len(lines)} lines; expected {n_wanted}, one for each line of {SOURCES}"

@@ -42,7 +42,8 @@ def run(options: argparse.Namespace) -> int:
     except NotImplementedError as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}, line {place.lineno}"
-        way_out = "; --no-norm-first trains without it" if "E.2" in str(error) else ""
+        is_way_out = "E.2" in str(error) and hasattr(options, "preset")  # only `train` has that flag
+        way_out = "; --no-norm-first trains without it" if is_way_out else ""
         raise NotImplementedError(f"this part is not written yet: {error} ({where}){way_out}") from None
     except ModuleNotFoundError as error:
         raise ConfigError(

@@ -99,7 +99,8 @@ class Config:
             if limits["choices"] and value not in limits["choices"]:
                 raise ConfigError(f"{wrong} one of {', '.join(limits['choices'])}")
             if item.type in (int, float) and not limits["low"] <= value <= limits["high"]:
-                raise ConfigError(f"{wrong} between {limits['low']} and {limits['high']}")
+                low, high = limits["low"], limits["high"]
+                raise ConfigError(f"{wrong} {f'at least {low}' if high == math.inf else f'between {low} and {high}'}")
         if self.d_model % self.n_heads:
             raise ConfigError(f"d_model = {self.d_model} is not a multiple of n_heads = {self.n_heads}")
         if self.diagonal_random and not self.diagonal_width:
@@ -214,7 +215,8 @@ def config_from_flags(options: argparse.Namespace) -> Config:
     """
     in_file = {}
     if missing := LEFT_OUT.get(options.preset):
-        print(f"note: {options.preset} goes without {' and '.join(missing)}: only instructors have it", file=sys.stderr)
+        without = " and ".join(missing)
+        print(f"note: {options.preset} trains without {without}, which only instructors have", file=sys.stderr)
     if options.settings:
         try:
             in_file = tomllib.loads(options.settings.read_text(encoding="utf-8"))

@@ -70,8 +70,13 @@ class Package:
         if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith(f"{self.name}."):
             return f"{str(error.name).replace('.', '/')}.py is missing{copy_of(error.name)}"
         if isinstance(error, ImportError) and (lacked := NO_NAME.match(str(error))):
-            return f"{lacked[2].replace('.', '/')}.py has no {lacked[1]}{copy_of(lacked[2])}"
+            file = f"{lacked[2].replace('.', '/')}.py"
+            if "most likely due to a circular import" in str(error):
+                return f"{file} is imported by a file that it imports itself: {lacked[1]} does not exist yet"
+            return f"{file} has no {lacked[1]}{copy_of(lacked[2])}"
         if isinstance(error, SyntaxError):
+            if "null bytes" in error.msg:
+                return f"{self.name}/{self._with_null_bytes(module)}: it is not UTF-8 text; save it as UTF-8"
             place = f"{self.name}/{Path(error.filename or module).with_suffix('.py').name}"
             if "codec can't decode" in error.msg:
                 return f"{place}: it is not UTF-8 text; save it as UTF-8"
@@ -80,7 +85,14 @@ class Package:
         own = [frame for frame in frames if frame.f_globals.get("__package__") == self.name]
         line = f", line {own[-1].f_lineno}" if own else ""
         place = Path(own[-1].f_code.co_filename).name if own else f"{module}.py"
-        return f"{self.name}/{place}{line}: {type(error).__name__}: {error}"
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        right = f"; write `from .{missing} import …`" if missing in MODULES else ""
+        return f"{self.name}/{place}{line}: {type(error).__name__}: {error}{right}"
+
+    def _with_null_bytes(self, module: str) -> str:
+        """Returns the name of a file with null bytes, such as UTF-16: Python's error does not name it."""
+        files = sorted(self.folder.glob("*.py"))
+        return next((path.name for path in files if b"\0" in path.read_bytes()), f"{module}.py")
 
     def without_name(self, error: AttributeError) -> str:
         """Returns in one line which file lacks a name, if one of the package's modules does; "" otherwise."""

@@ -220,6 +220,8 @@ def average(options: argparse.Namespace) -> int:
     al. 2017, section 6.1).
     """
     folder, n_last = options.run_folder, options.last
+    if not folder.is_dir():
+        raise ConfigError(f"{folder}: no such folder; `train` writes it")
     paths = [*sorted(folder.glob("epoch-*.pt")), *sorted(folder.glob("step-*.pt"))]
     if len(paths) < n_last:
         hint = "`train --keep-epochs` keeps them"

@@ -109,7 +109,7 @@ def pack(tmp_path, monkeypatch, capsys):
 
 
 def test_helpers_and_translations_are_packed_and_checkpoints_of_jupyter_are_not(pack):
-    files = {"more/mine.py": "x = 1\n", "translations.txt": "i am here .\n" * N_LINES + "\n"}
+    files = {"more/mine.py": "x = 1\n", "translations.txt": "i am here .\n" * (N_LINES - 1) + "\n\n"}
     files["answers.md"] = "## What I measured\n\nBLEU fell.\n"
     status, out, err, names = pack(files | {".ipynb_checkpoints/layers.py": "", "notes.md": ""})
     assert (status, err) == (0, "") and "note" not in out
@@ -127,6 +127,12 @@ def test_what_is_not_written_and_missing_translations_are_notes(pack):
 PROBLEMS = {
     "packed/layers.py, line 2: this is not Python: ": {"layers.py": "x = 1\ndef f(:\n"},
     "packed/nowhere.py is missing\n": {"layers.py": "from .nowhere import x\n"},
+    "packed/layers.py: it is not UTF-8 text; save it as UTF-8\n": {"layers.py": "x = 1\n\0"},
+    "packed/layers.py is imported by a file that it imports itself": {
+        "layers.py": "from .embedding import InputEmbedding\n\nx = 1\n",
+        "embedding.py": "from .layers import x\n\nInputEmbedding = 1\n",
+    },
+    "No module named 'attention'; write `from .attention import …`": {"layers.py": "from attention import x\n"},
     "packed/layers.py, line 1: ZeroDivisionError: division by zero\n": {"layers.py": "1 / 0\n"},
     "translations.txt: 2 lines; expected 3": {"translations.txt": "a\nb\n"},
     "100,001 bytes; at most 100,000 are read": {"large.py": "#" * 100_001},

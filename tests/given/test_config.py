@@ -58,6 +58,7 @@ def test_presets_train_through_the_real_loading_code(tmp_path, name, capsys):
         ({"d_model": "8"}, "d_model = '8': expected int"),
         ({"d_model": 10}, "d_model = 10 is not a multiple of n_heads = 4"),
         ({"dropout": 1.5}, "dropout = 1.5: expected between 0 and 1"),
+        ({"epochs": -1}, "epochs = -1: expected at least 1"),
         ({"diagonal_random": 0.5}, "diagonal_random = 0.5 has no effect with diagonal_width = 0"),
         ({"schedule": "square"}, "schedule = 'square': expected one of constant, inverse_sqrt, cosine, linear"),
     ],

@@ -155,7 +155,12 @@ class Package(MetaPathFinder, Loader):
             MissingComponentError: where the module has no such name.
         """
         module_name, name = component.split(".")
-        module = importlib.import_module(f"{self.name}.{module_name}")
+        try:
+            module = importlib.import_module(f"{self.name}.{module_name}")
+        except ModuleNotFoundError as missing:
+            if missing.name == f"{self.name}.{module_name}":
+                missing.msg = f"there is no {module_name}.py"
+            raise
         if module_name in self._errors:
             error, traceback = self._errors[module_name]
             raise error.with_traceback(traceback)
