@@ -125,7 +125,8 @@ def grade(options: argparse.Namespace) -> int:
     Stopped and started again, it resumes where it stopped; it regrades what has changed: a submission, the assignment,
     the grader. If that would change the mark of the same files, it shows whose mark, by how much and because of which
     test, and keeps the earlier mark until you add --keep. After a change of points or thresholds nothing is run. The
-    exit status is 1 if the grader failed, marks wait for --keep, or a person has to decide who handed in a submission.
+    exit status is 1 if the grader failed, marks wait for --keep, or a person has to decide: who handed in a submission,
+    or what somebody gets who needs review.
     """
     check_folder(options.output)
     conditions = conditions_of(options)

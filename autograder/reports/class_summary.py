@@ -211,7 +211,8 @@ def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
     n_kept, n_failed = sum(mark.is_kept for mark in held), sum(mark.has_failed for mark in held)
     lines = []
     if n_waiting := len(held) - n_kept - n_failed:
-        lines.append(f"{counted(n_waiting, 'mark')} would change, and stay as they are until you add --keep:")
+        stay = "stays as it is" if n_waiting == 1 else "stay as they are"
+        lines.append(f"{counted(n_waiting, 'mark')} would change, and {stay} until you add --keep:")
     elif n_kept:
         lines.append(f"{counted(n_kept, 'mark')} changed:")
     for mark in held:

@@ -127,7 +127,7 @@ class Service:
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
         if self.is_watched:
             self._components.more_builtins = watching.BUILTINS
-            watching.watch(self._files, request["internals"], self._replies)
+            watching.watch(self._files, request["internals"], self._replies, self._stand_ins)
         return layers
 
     def do_prove(self, request: Content, decoder: Decoder, encoder: Encoder) -> str:

@@ -45,6 +45,8 @@ USUAL = {
     "traceback": "sys._getframe f_code tb_frame compile",
 }
 """Events of modules of Python's own, and of others that they let act, when ordinary code calls them."""
+LOOKED_ON = {"f_code", "compile", "exec"}
+"""Events of a stand-in that looks on while submitted code runs, as a debugger does, for questions about it."""
 HAND_OUT_FRAMES = ("walk_tb", "walk_stack", "currentframe", "<lambda>")
 """Functions of these modules that ordinary code does not call."""
 BY_NAME = "submission.attribute"
@@ -67,7 +69,7 @@ BUILTINS = {function.__name__: telling(function) for function in (getattr, setat
 """For a submission's modules, in place of Python's own."""
 
 
-def watch(files: Iterable[str], internals: str, descriptor: int) -> None:
+def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: object) -> None:
     """From now on, writes a notice to the pipe of replies when code of these files does so: file, line, name.
 
     Of attributes that are reached by a name, those count that the pattern of internals matches. All that the hook uses
@@ -77,6 +79,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int) -> None:
     n_standard, makes_kernels = len(standard[0]) + 1, f"{os.sep}torch{os.sep}library.py"
     folders = [str(Path(file).parent) for file in (own, str(torch.__file__))]
     packages = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *folders)
+    looks_on, of_stand_ins = LOOKED_ON, tuple(f"{folder}{os.sep}" for folder in getattr(stand_ins, "__path__", ()))
     quoted = {file: json.dumps(file) for file in files}
     events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
     attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
@@ -120,6 +123,8 @@ def watch(files: Iterable[str], internals: str, descriptor: int) -> None:
     def culprit(frame: FrameType | None, name: str) -> tuple[str, int] | None:
         """The line of a submission that does this; None where it is somebody else's doing."""
         inner = outer = called = ""
+        if frame is not None and name in looks_on and frame.f_code.co_filename.startswith(of_stand_ins):
+            return None
         while frame is not None:
             file = frame.f_code.co_filename
             if file in quoted:

@@ -93,7 +93,7 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, typed, output, tmp_path):
     assert versions == {OTHER}, "where no mark changes, it is kept at once"
     (tmp_path / "second").touch()  # from now on, the tests find something else
     assert grade(version="1" * 16) == (1, EVERYONE)
-    assert "1 mark would change, and stay as they are until you add --keep:\n  bob: 94 → 95\n" in typed.out
+    assert "1 mark would change, and stays as it is until you add --keep:\n  bob: 94 → 95\n" in typed.out
     assert "    1.2 Scaled dot-product attention: 8 → 14 (attention_1: failed → passed)\n" in typed.out
     assert "    1.4 Layer normalisation: 10 → 5 (layer_norm_1: passed → failed)" in typed.out
     assert "anna" not in typed.out and typed.scores()["bob"] == 94

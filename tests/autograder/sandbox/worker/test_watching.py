@@ -52,10 +52,11 @@ def test_kernels_that_were_put_back_are_reported_with_what_led_to_them(sandbox):
 
 
 def test_kernels_refuse_after_an_ordinary_submission(sandbox):
-    submission = sandbox()
+    submission = sandbox({"decode": "def greedy_decode(x):\n    y = 2 * x\n    return y\n"})
     for _ in range(2):
         submission.build("layers.LayerNorm", 4)(torch.ones(2, 4))
         submission.build("layers.FeedForward", 4, 8)(torch.ones(2, 4))
+        submission.apply("watch", "decode.greedy_decode", [torch.ones(1)], [[2, 2, "y", True]])  # as for E.6
         submission.restart()
     assert submission.notices.unguarded == [] and submission.notices.seen == []
 
