@@ -90,7 +90,7 @@ def heads(
     maps = zip((query, key, value), matrices, biases, strict=False)
     q, k, v = ((x @ matrix + bias)[:, None] * own for x, matrix, bias in maps)
     if is_stand_in:
-        context, weights = look_up(q, k, v, mask)
+        context, weights = look_up(q, k, v, mask, d // n_heads)
     else:
         context, weights = attention(q, k, v, mask, scale=(d // n_heads) ** -0.5)
     return context.sum(dim=1) @ matrices[3] + biases[3], weights

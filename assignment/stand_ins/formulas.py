@@ -50,9 +50,19 @@ def restrict(weights: Tensor, mask: Tensor) -> Tensor:
     return allowed
 
 
-def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-    """In place of attention, (b, h, positions, d_k)."""
-    weights = share_out(query @ key.mT, mask)
+def look_up(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, d_k: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """In place of attention, (b, h, positions, d_k); scores depend on d_k: a head shows how many features it has.
+
+    Args:
+        query: (b, h, q, features), likewise key and value.
+        key: see query.
+        value: see query.
+        mask: True = may attend; None = no restriction.
+        d_k: None = all features.
+    """
+    weights = share_out(query @ key.mT * (1 + (d_k or query.size(-1)) / 50), mask)
     return weights @ value, weights
 
 

@@ -22,7 +22,7 @@ from foundation.processes import check_main_thread
 
 from ..intake.modules import Intake
 from ..intake.rules import find_internals, find_mentions
-from ..intake.statements import find_copied, statements_of_tests
+from ..intake.statements import code_of_tests, find_copied
 from ..intake.tree import TRANSLATIONS
 from ..own_work.graded import judge_own_work
 from ..own_work.made_code import Implementation, implementations_of
@@ -56,7 +56,7 @@ class Grader:
         """Makes once what own tests are tried on, for all submissions."""
         tasks = [task for task in self.assignment.tasks if task.tests_of]
         self.implementations = {task.number: implementations_of(task, self.assignment) for task in tasks}
-        self.code_of_tests = statements_of_tests(self.assignment.folder, self.assignment.contract)
+        self.code_of_tests = code_of_tests(self.assignment.folder, self.assignment.contract)
 
     def judge(
         self,

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from foundation.assignment_tables import Forbidden
 
 from .names import imports_in, paths_in
-from .sources import Locate, Sources, in_module
+from .sources import Locate, Sources, in_module, tree_of
 
 MOST_INTERNALS, MAX_CODE_SHOWN = 20, 160
 NO_TEXT = "(?!)"
@@ -72,6 +72,8 @@ def find_internals(
 def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
     """Line and name of the internals that a module names, and of functions that take computed names."""
     is_internal = cache(re.compile(pattern).fullmatch)
+    nodes = ast.walk(tree) if isinstance(tree := tree_of(text), ast.Module) else ()
+    bases = {node.value for node in nodes if isinstance(node, ast.Attribute)}
     plain = set()  # functions of `BY_NAME` that are called with a name that everybody can read
     uses = set()
     for node, path in paths_in(text):
@@ -87,6 +89,8 @@ def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
         # A chain of attributes may stand on several lines: the name itself is at the end of it.
         line = (node.func if isinstance(node, ast.Call) else node).end_lineno or node.lineno
         uses |= {(line, name) for name in names if name and is_internal(name)}
+        if path == "sys" and isinstance(node, ast.Name) and node not in bases:
+            uses.add((line, "sys, handed on"))
         if not isinstance(node, ast.Call) and BY_NAME.fullmatch(path) and node not in plain:
             uses.add((line, f"{path.rpartition('.')[2]} with a computed name"))
     imported = ((part.line, name) for part in imports_in(text) if not part.level for name in part.wholes)

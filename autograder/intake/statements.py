@@ -28,9 +28,9 @@ BLOCKS = frozenset({"body", "orelse", "handlers", "finalbody", "cases"})
 PYTHONS = frozenset(dir(builtins)) | {"self"}
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 SKIPPED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
-LEAST_SIZE, LEAST_COPIED = 9, 40
-"""Parts of a statement that may have been copied, and of all such statements together. Independent right solutions
-share up to 23 with the tests; submissions that were assembled of the tests' code, 185 and more."""
+LEAST_SIZE, LEAST_COPIED = 8, 45
+"""Nodes of an expression that may have been copied, and of all such expressions together. Right variants share up to 31
+with the tests, 80 public repositories as a whole up to 38, submissions that were assembled of the tests' code more."""
 NOT_HANDED_OUT = "proof"
 
 
@@ -42,7 +42,6 @@ class Statement:
     text: int  # equal for equal statements
     module: str
     lines: tuple[int, ...]
-    size: int  # how many statements and expressions it is made of
 
 
 def statements_in(sources: Sources, contract: Contract) -> Iterator[Statement]:
@@ -60,32 +59,75 @@ def statements_in(sources: Sources, contract: Contract) -> Iterator[Statement]:
                 is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
                 if isinstance(node, ast.stmt) and not (is_docstring or isinstance(node, SKIPPED)):
                     parts = {field: value for field, value in ast.iter_fields(node) if field not in BLOCKS}
-                    alone = type(node)(**parts)
-                    size = sum(isinstance(part, (ast.stmt, ast.expr)) for part in ast.walk(alone))
-                    yield Statement(component, number_of(ast.dump(alone)), module, lines_of(node), size)
+                    yield Statement(component, number_of(ast.dump(type(node)(**parts))), module, lines_of(node))
 
 
-def statements_of_tests(folder: Path, contract: Contract) -> dict[int, str]:
-    """The longer statements in an assignment's code that students get, with the path of a file that has each."""
+Shapes: TypeAlias = dict[ast.expr, tuple[int, int]]
+"""For expressions a number, equal for equal ones in this process, and the number of their nodes."""
+
+
+def shapes_in(text: str, contract: Contract) -> tuple[ast.AST, Shapes]:
+    """The tree of a module, its own names blank, and its expressions; none of what is not Python."""
+    tree, shapes = parse(text), Shapes()
+    if not isinstance(tree, ast.Module):
+        return ast.Pass(), shapes
+
+    def visit(node: ast.AST) -> tuple[int, int]:
+        parts: list[object] = [type(node).__name__]
+        size = int(isinstance(node, ast.expr))
+        for field, value in ast.iter_fields(node):
+            for part in (value if isinstance(value, list) else [value]) if field != "ctx" else ():
+                number, n_nodes = visit(part) if isinstance(part, ast.AST) else (repr(part), 0)
+                parts.append(number)
+                size += n_nodes
+        shape = hash(tuple(parts)), size
+        if isinstance(node, ast.expr):
+            shapes[node] = shape
+        return shape
+
+    blank: ast.AST = Blanking(tree, contract.methods).visit(tree)
+    visit(blank)
+    return blank, shapes
+
+
+def code_of_tests(folder: Path, contract: Contract) -> dict[int, str]:
+    """The longer expressions in an assignment's code that students get, with the path of a file that has each."""
     paths = [path for path in sorted(folder.rglob("*.py")) if path.relative_to(folder).parts[0] != NOT_HANDED_OUT]
-    code = {path.relative_to(folder).as_posix(): (str(path), path.read_text(encoding="utf-8")) for path in paths}
-    return {own.text: own.module for own in statements_in(code, contract) if own.size >= LEAST_SIZE}
+    expressions: dict[int, str] = {}
+    for path in paths:
+        _, shapes = shapes_in(path.read_text(encoding="utf-8"), contract)
+        name = path.relative_to(folder).as_posix()
+        expressions |= {number: name for number, size in shapes.values() if size >= LEAST_SIZE}
+    return expressions
 
 
 def find_copied(intake: Intake, modules: Collection[str], contract: Contract, of_tests: Mapping[int, str]) -> list[str]:
-    """Notes on modules that repeat code of the tests, of which a component might be assembled; [] for a few lines."""
-    given = {own.text for own in statements_in(intake.release, contract)}
-    own = statements_in({module: intake.sources[module] for module in modules}, contract)
-    copies = {statement.text: statement for statement in own if statement.text in of_tests.keys() - given}
-    if sum(statement.size for statement in copies.values()) < LEAST_COPIED:
+    """Notes on modules that repeat code of the tests, of which a component might be assembled; [] for a little of it.
+
+    Whole expressions are compared, wherever they stand: a value that is named, wrapped or looped over stays the same.
+    """
+    given = {number for _, text in intake.release.values() for number, _ in shapes_in(text, contract)[1].values()}
+    copies: dict[int, tuple[str, int, int]] = {}  # module, line and size
+    for module in sorted(modules):
+        tree, shapes = shapes_in(intake.sources[module][1], contract)
+        waiting = [tree]
+        while waiting:
+            node = waiting.pop()
+            number, size = shapes.get(node, (0, 0)) if isinstance(node, ast.expr) else (0, 0)
+            if size >= LEAST_SIZE and number in of_tests and number not in given:
+                lines = (part.lineno for part in ast.walk(node) if hasattr(part, "lineno"))
+                copies.setdefault(number, (module, min(lines, default=1), size))
+            else:
+                waiting += ast.iter_child_nodes(node)
+    if sum(size for _, _, size in copies.values()) < LEAST_COPIED:
         return []
-    notes = {}
-    for module in sorted({statement.module for statement in copies.values()}):
-        inside = [statement for statement in copies.values() if statement.module == module]
-        files = sorted({of_tests[statement.text] for statement in inside})
-        first = intake.locate(module, min(statement.lines[0] for statement in inside))
-        notes[module] = f"{counted(len(inside), 'statement')} of the tests' {', '.join(files)}, the first in {first}"
-    return list(notes.values())
+    notes = []
+    for module in sorted({module for module, _, _ in copies.values()}):
+        inside = {number: line for number, (place, line, _) in copies.items() if place == module}
+        files = sorted({of_tests[number] for number in inside})
+        first = intake.locate(module, min(inside.values()))
+        notes.append(f"{counted(len(inside), 'expression')} of the tests' {', '.join(files)}, the first in {first}")
+    return notes
 
 
 def lines_of(node: ast.stmt) -> tuple[int, ...]:

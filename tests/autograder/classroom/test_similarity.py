@@ -64,7 +64,7 @@ def independent(rng, n_ways=6):
 
 def class_of(texts):
     return {
-        f"s{n}": Written([Statement("layers.LayerNorm", text, "layers", (text % 20 + 1,), 1) for text in sorted(own)])
+        f"s{n}": Written([Statement("layers.LayerNorm", text, "layers", (text % 20 + 1,)) for text in sorted(own)])
         for n, own in enumerate(texts)
     }
 
