@@ -141,8 +141,8 @@ def features_of(question: Question) -> list[tuple[float, ...]]:
     asked, rows = {*WORDS.findall(" ".join(question.text))}, []
     for option in question.options:
         words, number = WORDS.findall(option.shown), NUMBER.search(option.shown)
-        told = sum(one in asked for one in words) / max(1, len(words))
-        rows.append((*features(option, question.options), told, float(number[0]) if number else 0.0))
+        overlap = sum(word in asked for word in words) / max(1, len(words))
+        rows.append((*features(option, question.options), overlap, float(number[0]) if number else 0.0))
     return rows
 
 
