@@ -50,7 +50,7 @@ class Grader:
     zygote: Zygote  # that workers are forked from
     level: str = "auto"  # of containment
     implementations: dict[str, dict[str, list[Implementation]]] = field(init=False)  # by task and component
-    code_of_tests: dict[int, str] = field(init=False)  # statements that submissions should not repeat
+    code_of_tests: dict[int, str] = field(init=False)  # expressions that submissions should not repeat
 
     def __post_init__(self) -> None:
         """Makes once what own tests are tried on, for all submissions."""

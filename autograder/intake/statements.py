@@ -108,8 +108,13 @@ def find_copied(intake: Intake, modules: Collection[str], contract: Contract, of
     """
     given = {number for _, text in intake.release.values() for number, _ in shapes_in(text, contract)[1].values()}
     copies: dict[int, tuple[str, int, int]] = {}  # module, line and size
+    notes = []
     for module in sorted(modules):
-        tree, shapes = shapes_in(intake.sources[module][1], contract)
+        try:
+            tree, shapes = shapes_in(intake.sources[module][1], contract)
+        except RecursionError:
+            notes.append(f"{intake.locate(module, 1)}: nested too deeply to be compared with the tests")
+            continue
         waiting = [tree]
         while waiting:
             node = waiting.pop()
@@ -120,8 +125,7 @@ def find_copied(intake: Intake, modules: Collection[str], contract: Contract, of
             else:
                 waiting += ast.iter_child_nodes(node)
     if sum(size for _, _, size in copies.values()) < LEAST_COPIED:
-        return []
-    notes = []
+        return notes
     for module in sorted({module for module, _, _ in copies.values()}):
         inside = {number: line for number, (place, line, _) in copies.items() if place == module}
         files = sorted({of_tests[number] for number in inside})

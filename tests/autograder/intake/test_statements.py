@@ -78,3 +78,8 @@ def test_right_submissions_repeat_nothing(of_tests, reference):
     assert copied(intake.sources, of_tests) == []
     for variant in read_variants(FOLDER / "proof" / "variants", reference, CONTRACT):
         assert copied(variant.sources, of_tests) == [], variant.name
+
+
+def test_code_that_is_nested_too_deeply_is_listed(of_tests):
+    [note] = copied({"layers": ("layers.py", "x = " + "+".join(["1"] * 1000) + "\n")}, of_tests)
+    assert note == "layers.py, line 1: nested too deeply to be compared with the tests"
