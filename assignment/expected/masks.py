@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder.testing.arguments import Inputs, copies_of
-from autograder.testing.case import Case
+from autograder.testing.case import Case, earlier_keys
 from autograder.testing.comparison import (
     NEGLIGIBLE,
     TOLERANCE_OF_FLOAT32,
@@ -158,7 +158,7 @@ def expect_masks_obeyed(subject: Subject, plain: Inputs, look_at: str) -> None:
     values = [value for value in plain.values() if value is not None]
     n = min(value.size(1) for value in values)
     values = [value[:, :n] for value in values]
-    causal = torch.ones(n, n, dtype=torch.bool).tril()
+    causal = earlier_keys(n)
     padding = torch.arange(n).lt(n - 1).expand(len(values[0]), 1, 1, n)
     is_decoder = len(values) == 2
     for own in (causal,) if is_decoder else (causal, padding):

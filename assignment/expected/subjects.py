@@ -18,7 +18,7 @@ from torch import Tensor
 
 from assignment.stand_ins.formulas import name_tokens, place, trace
 from autograder.testing.arguments import Inputs, copies_of
-from autograder.testing.case import Case
+from autograder.testing.case import Case, earlier_keys
 from autograder.testing.comparison import expect_parts, expect_shape, fail
 from autograder.testing.fitting import Computation, attempt, leaves_of
 from autograder.testing.results import OtherPartsError
@@ -90,7 +90,7 @@ class PartsSubject(Subject):
             own[..., -1, :] = True  # nothing is forbidden to the last query, or in the last of several sentences
             own[max(1, b - 1) :] = True
         elif masks == "two axes":
-            own, cross = torch.ones(t, t, dtype=torch.bool).tril(), case.mask(t, s)
+            own, cross = earlier_keys(t), case.mask(t, s)
         elif masks != "none":
             n_heads = 1 if is_own else self.sizes.n_heads
             own, cross = case.mask(b, n_heads, t, t), case.mask(b, n_heads, t, s)

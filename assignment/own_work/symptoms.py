@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.testing.case import Case
+from autograder.testing.case import Case, earlier_keys
 from autograder.testing.submission import SubmissionUnderTest
 
 from .calls import build
@@ -215,7 +215,7 @@ def of_layer(component: str, submission: SubmissionUnderTest, case: Case) -> Sym
     first = with_another_position(case, x)
     padding = torch.ones(2, 1, 1, 5, dtype=torch.bool)
     padding[0, ..., -1] = False
-    causal = torch.ones(4, 4, dtype=torch.bool).tril()
+    causal = earlier_keys(4)
 
     def run(x: Tensor = x, memory: Tensor = memory, module: nn.Module = module) -> Any:
         return module(x, padding[..., 1:]) if component == ENCODER else module(x, memory, padding, causal)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 Option = TypeVar("Option")
 
@@ -88,7 +88,7 @@ class Case:
         shortest = min(2, length)
         lengths = torch.randint(shortest, max(length, shortest + 1), (batch, 1), generator=self._generator)
         lengths[self.size(0, batch - 1)] = length
-        return (torch.arange(length) < lengths)[:, None, None, :]
+        return (torch.arange(length) < lengths).view(batch, 1, 1, length)
 
     def randomise(self, parameters: Iterable[Tensor], scale: float = 0.5) -> None:
         """Writes random values into parameters, so that nothing depends on how they were initialised.
@@ -104,6 +104,12 @@ class Case:
                 values = torch.randn(shape, generator=generator, dtype=torch.float64)
                 parameter.copy_(values.mul_(scale).to(parameter.dtype))
                 seen[shape] += 1
+
+
+def earlier_keys(n_queries: int, n_keys: int | None = None) -> Tensor:
+    """The mask of a decoder, (q, k), as PyTorch's own Transformer has it: students write theirs in task 1.6."""
+    mask = nn.Transformer.generate_square_subsequent_mask(max(n_queries, n_keys or 0))
+    return mask[:n_queries, :n_keys] == 0
 
 
 def each_row(names: Iterable[str], in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:

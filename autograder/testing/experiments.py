@@ -13,6 +13,7 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
+from .case import earlier_keys
 from .comparison import CLOSE, NEGLIGIBLE, alike
 
 Inputs = Mapping[str, Tensor | None]
@@ -120,7 +121,7 @@ def others(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
         if mask.size(-2) == length:
             yield f"if rows and columns of {name} were swapped", {name: mask.mT}
         if mask.size(-2) in (1, length):
-            yield f"if {name} also forbade later positions", {name: mask & mask.new_ones(length, length).tril()}
+            yield f"if {name} also forbade later positions", {name: mask & earlier_keys(length)}
     for first, second in permutations(tensors, 2):
         if (first in masks) is not (second in masks):
             continue
