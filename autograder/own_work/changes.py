@@ -160,7 +160,7 @@ def _passes(component: Component, text: str) -> bool:
 
 def neighbours(own: Sequence[Statement], text: str) -> Iterator[tuple[Pair, str]]:
     """Yield statements on lines of their own, at most one between them; and the text in which they change places."""
-    single = [it for it in own if len(it.lines) == 1 and not isinstance(it.node, ast.Return)]
+    single = [line for line in own if len(line.lines) == 1 and not isinstance(line.node, ast.Return)]
     for index, first in enumerate(single):
         for second in single[index + 1 : index + 3]:
             lines, a, b = text.split("\n"), first.node.lineno - 1, second.node.lineno - 1

@@ -118,8 +118,9 @@ def _alone(component: str, text: str) -> str:
 
 def pack(assignment: Assignment) -> bytes:
     """All implementations in one file."""
-    made = [implementations_of(task, assignment) for task in assignment.tasks if task.tests_of]
-    content = {component: [asdict(it) for it in known] for each in made for component, known in each.items()}
+    tasks = [task for task in assignment.tasks if task.tests_of]
+    made = [component for task in tasks for component in implementations_of(task, assignment).items()]
+    content = {name: [*map(asdict, implementations)] for name, implementations in made}
     return base64.b85encode(zlib.compress(json.dumps(content, ensure_ascii=False).encode(), 9))
 
 

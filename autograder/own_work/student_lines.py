@@ -113,7 +113,7 @@ def todo_in(definition: ast.AST, lines: list[str]) -> str:
 def named_tests(text: str, name: str) -> dict[str, str]:
     """Return the tests of a class by name, in order, each with the TODO that is still in it; none without the class."""
     methods = getattr(definitions_of(text).get(name), "body", ())
-    tests = [it for it in methods if isinstance(it, ast.FunctionDef) and it.name.startswith("test")]
+    tests = [method for method in methods if isinstance(method, ast.FunctionDef) and method.name.startswith("test")]
     return {test.name: todo_in(test, text.split("\n")) for test in tests}
 
 
@@ -140,10 +140,10 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
     }
     mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
     helpers = [node for other, node in ours.items() if other in mentioned - handed_out.keys() - {name}]
-    statements = [it for node in (ours[name], *helpers) for it in statements_in(node)]
+    statements = [statement for node in (ours[name], *helpers) for statement in statements_in(node)]
     lines = intake.sources[module][1].split("\n")
     legible = [statement for statement in statements if is_legible(statement, lines)]
-    return [it for it in legible[:MOST_STATEMENTS] if ast.dump(it.node) not in given]
+    return [statement for statement in legible[:MOST_STATEMENTS] if ast.dump(statement.node) not in given]
 
 
 def is_legible(statement: Statement, lines: list[str]) -> bool:
@@ -291,7 +291,11 @@ def arguments_of(function: ast.FunctionDef) -> dict[str, str]:
     """The arguments but `self`, with their annotations: only those of one kind are taken for one another."""
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return {it.arg: ast.unparse(it.annotation or ast.Constant("")) for it in every if it.arg != "self"}
+    return {
+        argument.arg: ast.unparse(argument.annotation or ast.Constant(""))
+        for argument in every
+        if argument.arg != "self"
+    }
 
 
 def expressions_in(node: ast.AST) -> Iterator[ast.expr]:

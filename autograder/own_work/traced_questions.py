@@ -125,7 +125,7 @@ def find(component: str, submission: SubmissionUnderTest, assignment: Assignment
     )
     changed = _asked_for_change(scene, sights, lambda other: watch(submission, other, subject, places))
     kinds = draw.sample([next(by_numbers, None), changed, _asked_for_runs(scene, sights, draw)], 3)
-    questions = [it for it in (next(shapes, None), *kinds, *by_numbers, *shapes) if it is not None]
+    questions = [question for question in (next(shapes, None), *kinds, *by_numbers, *shapes) if question is not None]
     listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
     return OwnQuestions(tag, listing, tuple(questions[:N_QUESTIONS]))
 
@@ -212,7 +212,7 @@ def _asked_for_change(
     turned = masks[0].clone()
     cell = (len(turned) - 1, *[0] * (turned.ndim - 1))
     turned[cell] ^= True
-    others = look(replace(scene, inputs=tuple(turned if it is masks[0] else it for it in scene.inputs)))
+    others = look(replace(scene, inputs=tuple(turned if tensor is masks[0] else tensor for tensor in scene.inputs)))
     changed = [
         sight.place.number
         for sight, other in zip(sights, others, strict=True)
