@@ -1,11 +1,14 @@
 """Task 1.6: which keys are padding, and which come later."""
 
+from functools import partial
+
 import pytest
 import torch
 
 from autograder.testing.arguments import expect_unchanged
 from autograder.testing.case import Case, earlier_keys
 from autograder.testing.comparison import expect_same
+from autograder.testing.observation import about_mask
 from autograder.testing.results import observing
 from autograder.testing.submission import SubmissionUnderTest
 
@@ -37,7 +40,7 @@ def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None
 
     what, rule = f"padding_mask of {tokens.tolist()}, pad_id {pad + shift}", "True where a key is a word"
     found = mask(tokens)
-    with observing(lambda: about_ids(found, expected, tokens, pad + shift)):
+    with observing(lambda: about_mask(found, expected) or about_ids(found, expected, tokens, pad + shift)):
         expect_same(found, expected, what, rule)
     expect_unchanged(mask, {"tokens": tokens}, before)
 
@@ -63,4 +66,5 @@ def test_later_positions(submission: SubmissionUnderTest, length: int) -> None:
     rule = "row by row, True for the keys that a query may see"
     for arguments in ([length], [length, "cpu"])[: 1 if length > 100 else 2]:
         mask = submission.apply("call_after", "masks.causal_mask", [length], arguments)
-        expect_same(mask, expected, f"causal_mask({length})", rule)
+        with observing(partial(about_mask, mask, expected)):
+            expect_same(mask, expected, f"causal_mask({length})", rule)

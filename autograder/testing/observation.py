@@ -17,6 +17,7 @@ from torch import Tensor
 from .comparison import CLOSE, alike, worst_place
 
 TINY = 1e-12  # weights below it are rounding, or forbidden
+MOST_ROWS = 4  # by one less than so many a mask may be moved
 FEW = 0.9  # of all values may differ where the others are right by more than accident
 
 
@@ -111,6 +112,26 @@ def relative_scores(weights: Tensor, counts: Tensor) -> Tensor:
     """Returns the logarithms of a query's weights, less their mean; 0 for those that do not count."""
     logs = torch.where(counts, weights, 1.0).log()
     return torch.where(counts, logs - logs.sum(-1, keepdim=True) / counts.sum(-1, keepdim=True).clamp_min(1), 0.0)
+
+
+def about_mask(actual: object, expected: Tensor) -> str:
+    """Describe in one line how a mask of the right shape differs from the right one; "" where no law is seen."""
+    if not isinstance(actual, Tensor) or actual.shape != expected.shape or torch.equal(actual, expected):
+        return ""
+    different = actual != expected
+    if bool(different.all()):
+        return "True and False are swapped"
+    if expected.dim() == 2:
+        if torch.equal(actual.mT, expected):
+            return "rows and columns are swapped"
+        if not different.fill_diagonal_(False).any():
+            return "the diagonal alone is wrong"
+        for n in range(1, min(len(expected), MOST_ROWS)):
+            if torch.equal(actual[:-n], expected[n:]):
+                return f"each query has the row of the query {n} later"
+            if torch.equal(actual[n:], expected[:-n]):
+                return f"each query has the row of the query {n} earlier"
+    return ""
 
 
 def a_factor(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:

@@ -7,9 +7,10 @@ import torch
 from torch.nn import functional as F
 
 from autograder.grading.explaining import explain_by_one
+from autograder.testing.case import earlier_keys
 from autograder.testing.comparison import observe_shape
 from autograder.testing.contrast import Call, only
-from autograder.testing.observation import observe, side_by_side
+from autograder.testing.observation import about_mask, observe, side_by_side
 from autograder.testing.results import CHANGED, Outcome, State, explain, most_telling, with_contrast
 
 torch.manual_seed(0)
@@ -137,6 +138,22 @@ CONTRASTS = {
     ],
     "": [call(False, "in train mode"), call(True), call(True, "in train mode"), call(True)],
 }
+
+
+WRONG_MASKS = {
+    "True and False are swapped": lambda right: ~right,
+    "rows and columns are swapped": lambda right: right.mT,
+    "the diagonal alone is wrong": lambda right: right.tril(-1),
+    "each query has the row of the query 1 later": lambda right: torch.ones_like(right).tril(1),
+    "each query has the row of the query 2 earlier": lambda right: right.tril(-2),
+    "": lambda right: torch.zeros_like(right),
+}
+
+
+@pytest.mark.parametrize("text", WRONG_MASKS)
+def test_a_wrong_mask_beside_the_right_one(text):
+    right = earlier_keys(5)
+    assert about_mask(WRONG_MASKS[text](right), right) == text
 
 
 @pytest.mark.parametrize("message", CONTRASTS)
