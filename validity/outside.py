@@ -17,7 +17,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -208,6 +207,7 @@ def verdicts_of(task: Task, sandbox: Sandbox) -> dict[str, str]:
 
 def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str]) -> Iterator[Row]:
     """A row for each item of a task; a person's finding counts more than a computed one."""
+    wrong = set[str]()
     for mark in result.items:
         missed = [outcome for outcome in result.outcomes if outcome.item == mark.name and outcome.state != State.PASSED]
         to_people = [outcome.state.value for outcome in missed if not outcome.state.has_mark]
@@ -217,6 +217,9 @@ def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str
         verdict = "unknown" if reason is None else "wrong" if reason else "right"
         if mark.name in by_hand:
             verdict, _, reason = by_hand[mark.name].partition(": ")
+        if verdict != "wrong" and mark.requires in wrong:  # as the rubric has it
+            verdict, reason = "wrong", f"counts only with: {mark.requires}"
+        wrong |= {mark.name} if verdict == "wrong" else set()
         yield Row(result.task.number, mark.name, kit, why[:MOST_WHY], verdict, reason or "")
 
 
@@ -293,21 +296,29 @@ def older(stored: Stored) -> list[str]:
 
 
 def page_of(stored: Stored, repositories: list[Repository]) -> str:
-    """The page of all verdicts: a row for each task of a repository, with every item that is lost or disputed."""
+    """The page of all verdicts: what is disputed, what is lost and why, and what of each repository is kept."""
     rows = {name: [Row(*row) for row in source["rows"]] for name, source in stored.items()}
-    lines = []
+    disputed, lost, code = [], dict[tuple[str, ...], list[str]](), []
     for source in repositories:
-        if problem := stored.get(source.id, {"problem": "not examined yet"}).get("problem"):
-            lines.append((source.link, "", "", "", problem))
-        for task, of_task in groupby(rows.get(source.id, []), key=lambda row: row.task):
-            items = [*of_task]
-            wrong = [f"{row.item}: {row.reason}" for row in items if row.verdict == "wrong"]
-            disputed = [f"**{row.item}** ({row.kit}: {row.why or row.reason})" for row in items if row.is_disputed]
-            kept = sum(row.kit == "kept" for row in items)
-            lines.append((source.link, task, f"{kept} of {len(items)}", "; ".join(wrong), "; ".join(disputed)))
+        of_one = rows.get(source.id, [])
+        for row in of_one:
+            if row.is_disputed:
+                disputed.append((source.link, row.task, row.item, f"{row.kit}, though {row.verdict}", row.why))
+            elif row.kit != "kept":
+                what = row.reason if row.verdict == "wrong" else row.why if row.kit == "lost" else row.kit
+                lost.setdefault((row.task, row.item, what), []).append(source.id)
+        problem = stored.get(source.id, {"problem": "not examined yet"}).get("problem")
+        kept = problem or f"{sum(row.kit == 'kept' for row in of_one)} of {len(of_one)}"
+        tasks = ", ".join(sorted({row.task for row in of_one}))
+        code.append((source.link, source.kind, source.licence, tasks, kept))
+    heads = ("code", "task", "item", "verdicts", "the kit's reason")
     return page(
         "outside",
         counted=counted([row for of_one in rows.values() for row in of_one]),
-        table=table(("code", "task", "items kept", "wrong", "disputed: right and lost, or wrong and kept"), lines),
-        sources=table(("code", "licence", "kind"), sorted({(r.name, r.licence, r.kind) for r in repositories})),
+        disputed=table(heads, disputed) if disputed else "None.",
+        lost=table(
+            ("task", "item", "what differs", "number", "code"),
+            ((*key, len(names), ", ".join(names)) for key, names in sorted(lost.items())),
+        ),
+        code=table(("code", "kind", "licence", "tasks", "items kept"), code),
     )

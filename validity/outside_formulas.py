@@ -262,11 +262,17 @@ def heads(given: Sequence[Any], maps: Sequence[Map], h: int, by: Reading) -> tup
 
 
 def norm(
-    x: Tensor, gain: Tensor | float = 1.0, shift: Tensor | float = 0.0, epsilon: float = 1e-6, less: int = 0
+    x: Tensor,
+    gain: Tensor | float = 1.0,
+    shift: Tensor | float = 0.0,
+    epsilon: float = 1e-6,
+    less: int = 0,
+    is_outside: bool = False,
 ) -> Tensor:
-    """LayerNorm over the last axis."""
+    """LayerNorm over the last axis; epsilon may stand outside the root."""
     centred = x - x.mean(-1, keepdim=True)
-    return gain * centred / (centred.square().sum(-1, keepdim=True) / (x.shape[-1] - less) + epsilon).sqrt() + shift
+    variance = centred.square().sum(-1, keepdim=True) / (x.shape[-1] - less)
+    return gain * centred / ((variance + epsilon * (not is_outside)).sqrt() + epsilon * is_outside) + shift
 
 
 def network(x: Tensor, hidden: Sequence[Map], activation: Formula, turned: bool) -> Tensor:

@@ -37,26 +37,36 @@ OF_NORMS = 1e-4
 
 
 def judge_embedding(submission: Sandbox) -> Verdicts:
-    """Task 1.1."""
-    vocabulary, d = 11, 6
-    tested, tokens = Tested(submission, "embedding.InputEmbedding", vocabulary, d), torch.randint(1, 11, (3, 5))
-    count = sum(parameter.numel() for parameter in tested.learned)
-    tables = [parameter for parameter in tested.learned if parameter.shape == (vocabulary, d)]
-    rows = [*tables, torch.zeros(vocabulary, d)][0][tokens]
-    got = tested.call(tokens)
-    factor = float((got / rows).detach().mean()) if torch.is_tensor(got) and got.shape == rows.shape else 1.0
-    common = usual(tested.call, [tokens], [tokens[:, :3]], tested.learned)
+    """Task 1.1, with a d_model whose root is whole, and with another one."""
+    tokens, name = torch.randint(1, 11, (3, 5)), "embedding.InputEmbedding"
 
-    def scaled() -> str:
+    def looked_up(tested: Tested, d: int) -> tuple[Any, Tensor, float]:
+        """What is returned, the rows of the table, and their ratio."""
+        tables = [parameter for parameter in tested.learned if parameter.shape == (11, d)]
+        rows, got = [*tables, torch.zeros(11, d)][0][tokens], tested.call(tokens)
+        is_fit = torch.is_tensor(got) and got.shape == rows.shape
+        return got, rows, float((got / rows).detach().mean()) if is_fit else 1.0
+
+    def scaled(tested: Tested, d: int) -> str:
+        got, rows, factor = looked_up(tested, d)
         problem = apart(got, rows * math.sqrt(d))
         return f"times {factor:.3g} instead of sqrt({d})" if problem and not apart(got, rows * factor) else problem
 
+    def others(count: int) -> str:
+        dtype = submission.build(name, 11, 6, dtype=torch.float32, isolated=False)(tokens).dtype
+        return f"{dtype} from float32" * (dtype != torch.float32) or f"{count} learned numbers" * (count != 11 * 6)
+
+    def rows_alone() -> str:
+        got, rows, factor = looked_up(tested, 6)
+        return apart(got, rows * factor)
+
+    tested = Tested(submission, name, 11, 6)
+    common = usual(tested.call, [tokens], [tokens[:, :3]], tested.learned)
     return {
-        "looked up": lambda: apart(got, rows * factor),
-        "times sqrt(d_model)": scaled,
-        "one table is learned": lambda: (
-            f"{count} learned numbers" if count != vocabulary * d else common["gradients"]()
-        ),
+        "looked up": rows_alone,
+        "times sqrt(d_model)": lambda: scaled(Tested(submission, name, 11, 9), 9),
+        "any size and dtype": lambda: scaled(tested, 6) or others(sum(p.numel() for p in tested.learned)),
+        "one table is learned": common["gradients"],
         "no side effects": common["no side effects"],
     }
 
@@ -136,13 +146,27 @@ def judge_heads(submission: Sandbox) -> Verdicts:
             return "no error for a d_model that the heads do not divide"
         return ""
 
-    masks = [mask_of(3, 1, 1, 6), mask_of(5, 6), mask_of(3, 1, 5, 6), mask_of(3, h, 5, 6)]
-    wrong = (f"mask {tuple(mask.shape)}: {why}" for mask in masks if (why := compare(*draw(), mask)))
-    unmasked, masked = (usual(tested.call, [*draw(), *m], [*draw(), *m], tested.learned) for m in ([], [masks[2]]))
+    def unsafe() -> str:
+        mask, inputs = mask_of(3, h, 5, 6), [tensor.requires_grad_() for tensor in draw()]
+        mask[0, 1, 0] = False
+        output = part(tested.call(*inputs, mask), 0)
+        if not output.isfinite().all():
+            return "not finite for a query without keys"
+        output.sum().backward()
+        gradients = [tensor.grad for tensor in (*inputs, *tested.learned) if tensor.grad is not None]
+        return "" if all(x.isfinite().all() for x in gradients) else "gradients not finite for a query without keys"
+
+    sizes = {"b11k": (3, 1, 1, 6), "qk": (5, 6), "b1qk": (3, 1, 5, 6), "bhqk": (3, h, 5, 6)}
+    masks = {axes: mask_of(*sizes) for axes, sizes in sizes.items()}
+    wrong = (f"mask ({', '.join(axes)}): wrong values" for axes, mask in masks.items() if compare(*draw(), mask))
+    # Weights that differ with a mask, as the output does, cost the masks' item alone.
+    of_weights = [[], [masks["b1qk"]]][: 1 if compare(*draw(), masks["b1qk"]) else 2]
+    unmasked, masked = (usual(tested.call, [*draw(), *m], [*draw(), *m], tested.learned) for m in ([], [masks["b1qk"]]))
     return {
         "projections and heads": lambda: first(compare(*given) for given in (draw(), draw(1, 1), draw(40, 70))),
-        "returned weights": lambda: compare(*draw(), index=1) or compare(*draw(), masks[2], index=1),
-        "masks reach every head": lambda: obeyed(masks[0]) if problem else first(wrong),
+        "returned weights": lambda: first(compare(*draw(), *mask, index=1) for mask in of_weights),
+        "masks reach every head": lambda: obeyed(masks["b11k"]) if problem else first(wrong),
+        "a query without keys": unsafe,
         "refuses other sizes": refused,
         "gradients": masked["gradients"],
         "no side effects": partial(first_of, [unmasked, masked], "no side effects"),
@@ -161,8 +185,14 @@ def judge_norm(submission: Sandbox) -> Verdicts:
 
     def of_epsilon(scale: float, **options: float) -> str:
         fresh: Any = submission.build(name, d, dtype=torch.float64, isolated=False, **options)
-        y = scale * normal(4, d)
-        return apart(fresh(y), formulas.norm(y, epsilon=options.get("epsilon", 1e-6)), 1e-6)
+        y, epsilon = scale * normal(4, d), options.get("epsilon", 1e-6)
+        got, kinds = fresh(y), product((epsilon, 1e-5, 1e-12, 1e-8), (0, 1), (False, True))
+        fitting = (kind for kind in kinds if not apart(got, formulas.norm(y, 1.0, 0.0, *kind), 1e-6))
+        if (kind := next(fitting, None)) is None:
+            return "another formula"
+        words = f"epsilon {kind[0]:g}", "variance over d - 1", "epsilon outside the root"
+        is_so = kind[0] != epsilon, kind[1], kind[2]
+        return " and ".join(word for word, is_true in zip(words, is_so, strict=True) if is_true)
 
     def constant() -> str:
         y = torch.full((2, d), 3.0, dtype=torch.float64, requires_grad=True)
@@ -175,10 +205,13 @@ def judge_norm(submission: Sandbox) -> Verdicts:
         factor = float(new(x).detach().norm() / formulas.norm(x).norm())  # a variance is another item's
         return apart(new(x), formulas.norm(x) * factor, OF_NORMS)
 
+    def outputs() -> str:
+        wrong = first(compare(y) for y in (x, 100 * normal(d), 100 * normal(2, 3, 2, d)))
+        is_sample = wrong and not apart(new(x), formulas.norm(x, less=1), OF_NORMS)
+        return "variance over d - 1" if is_sample else wrong
+
     return {
-        "mean, variance, gain and shift": lambda: first(
-            compare(y) for y in (x, 100 * normal(d), 100 * normal(2, 3, 2, d))
-        ),
+        "mean, variance, gain and shift": outputs,
         "epsilon": lambda: (
             of_epsilon(1.0, epsilon=0.5) or of_epsilon(1e-3) or of_epsilon(1e-2, epsilon=0.0) or constant()
         ),
@@ -255,18 +288,37 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
     def drops(rate: float) -> str:
         if problem:
             return problem
-        other, inputs = Tested(submission, component, *sizes, dropout=rate), draw()
+        other, inputs = Tested(submission, component, *sizes, dropout=rate), draw(masked=False)
         wanted = formula(*inputs, by=reading, parts=parts_of(other), kept=0.0 if rate else 1.0)[0]
-        return apart(part(other.call.train()(*inputs), 0), wanted, 1e-3)
+        other.call.train()
+        got, again = (part(other.call(*inputs), 0) for _ in range(2))
+        is_free = not rate and not torch.equal(got, again)  # a part of its own may have a rate of its own
+        return "" if is_free else apart(got, wanted, 1e-3)
 
     def outputs() -> str:
-        return first(compare(*given) for given in (draw(), draw(1, 1), draw(40, 50)))
+        return first(compare(*draw(*axes, masked=False)) for axes in ((5, 6), (1, 1), (40, 50)))
+
+    def obeyed() -> str:
+        """With another formula: the last position of x or the memory, if hidden from all, changes no other."""
+        others, hidden = draw(), torch.arange(6 if is_decoder else 5) < (5 if is_decoder else 4)
+        memory_or_x = 1 if is_decoder else 0
+        others[2 if is_decoder else 1] = hidden.expand(3, 1, 1, -1)
+        moved = [
+            tensor if i != memory_or_x else tensor + normal(1) * ~hidden[:, None] for i, tensor in enumerate(others)
+        ]
+        results = [part(tested.call(*inputs), 0)[:, : 5 if is_decoder else 4] for inputs in (others, moved)]
+        return apart(*results)
+
+    def masks() -> str:
+        return obeyed() if outputs() else first(compare(*draw(*axes)) for axes in ((5, 6), (5, 5), (40, 50)))
 
     n_weights = max(1, n_layers) * (1 + is_decoder)
     return {
         "sublayers": outputs,
         "layers in order": outputs,
-        "returned weights": lambda: first(compare(*draw(), index=i) for i in range(1, 1 + n_weights)),
+        "returned weights": lambda: first(compare(*draw(masked=False), index=i) for i in range(1, 1 + n_weights)),
+        "masks": masks,
+        "masks reach every layer": masks,
         "dropout": lambda: first(f"rate {rate:.2g}: {why}" for rate in (0.0, 1 - 1e-9) if (why := drops(rate))),
         **usual(tested.call, draw(), draw(), tested.learned),
     }

@@ -12,7 +12,7 @@ sum of two), or a component that computes something else, is not found.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -133,20 +133,23 @@ class Component:
         return sum(p.numel() for p in self.parameters)
 
     def find(self, formulas: Sequence[Formula]) -> tuple[int, Tensor] | None:
-        """The number of the first formula that computes the same with some of the parameters, and their places."""
-        for number, formula in enumerate(formulas):
-            places = self._places_for(formula) if sum(formula.counts) <= self.size else None
+        """The number of the first formula that computes the same with some of the parameters, and their places.
+
+        What is returned beside the first result, such as weights, helps; if it is wrong, it costs an item of its own.
+        """
+        for are_all_judged, (number, formula) in product((True, False), enumerate(formulas)):
+            places = self._places_for(formula, are_all_judged) if sum(formula.counts) <= self.size else None
             if places is not None:
                 return number, places
         return None
 
-    def _places_for(self, formula: Formula) -> Tensor | None:
+    def _places_for(self, formula: Formula, are_all_judged: bool) -> Tensor | None:
         """For each number of the formula the parameter that it is; -1 where it has no effect."""
         n = self.size
         chance = torch.Generator().manual_seed(0)
         classes, n_idle = torch.zeros(n + sum(formula.counts), dtype=torch.long), 0
         for _ in range(MOST_ROUNDS):
-            gradients = self._compare(formula, classes, chance)
+            gradients = self._compare(formula, classes, chance, are_all_judged)
             finer = None if gradients is None else _split(classes, gradients, n)
             if finer is None:
                 return None
@@ -165,7 +168,9 @@ class Component:
                 classes = _number_members(classes, chosen, n)
         return None
 
-    def _compare(self, formula: Formula, classes: Tensor, chance: torch.Generator) -> Tensor | None:
+    def _compare(
+        self, formula: Formula, classes: Tensor, chance: torch.Generator, are_all_judged: bool
+    ) -> Tensor | None:
         """The gradients of the component's numbers, then of the formula's; None where they compute something else."""
         is_first = not classes.any()
         values = torch.randn(int(classes.max()) + 1, generator=chance, dtype=torch.float64)
@@ -174,19 +179,23 @@ class Component:
         inputs = self.draw(chance)
         parts = numbers[self.size :].requires_grad_()
         wanted = _tensors_in(formula.of(parts)(*inputs))
-        if is_first and self._at_first and not _are_equal(self._at_first, wanted[: len(self._at_first)]):
+        judged = self._at_first if are_all_judged else self._at_first[:1]
+        if is_first and judged and not _are_equal(judged, wanted[: len(judged)]):
             return None  # as most formulas, which all begin with the same call
         sizes = [p.numel() for p in self.parameters]
         with torch.no_grad():
             for parameter, own in zip(self.parameters, numbers[: self.size].split(sizes), strict=True):
                 parameter.copy_(own.view_as(parameter))
         found = _tensors_in(self.call(*inputs))
-        if [result.shape for result in found] != [result.shape for result in wanted]:
-            found, wanted = found[:1], wanted[:1]  # what else is returned costs an item of its own
+        if not are_all_judged or [result.shape for result in found] != [result.shape for result in wanted]:
+            found, wanted = found[:1], wanted[:1]
         if is_first:
             self._at_first[:] = [result.detach() for result in found]
         if not _are_equal(found, wanted):
             return None
+        if any(result.requires_grad for result in found):  # weights may be detached
+            wanted = [due for result, due in zip(found, wanted, strict=True) if result.requires_grad]
+            found = [result for result in found if result.requires_grad]
         ways = [torch.randn(result.shape, generator=chance, dtype=torch.float64) for result in found]
         return torch.cat([_gradients(found, ways, self.parameters), _gradients(wanted, ways, [parts])])
 

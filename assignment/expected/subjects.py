@@ -66,6 +66,10 @@ class PartsSubject(Subject):
         """True if the layers of a stack are its own, with dropout inside, in place of stand-ins."""
         return "Layer" not in self.kind and self.census.has_own_parts(self.sizes.d_model)
 
+    def has_random_parts(self, inputs: Inputs) -> bool:
+        """True if a layer holds parts itself, and chance has a part in what it returns for these inputs."""
+        return bool(self.census.others) and not torch.equal(self.output(inputs), self.output(inputs))
+
     def output(self, inputs: Inputs) -> Tensor:
         """The first part that it returns for copies of these inputs."""
         x, *_ = expect_parts(self.call(*copies_of(inputs.values())), self.parts, "what forward returns")
