@@ -58,11 +58,13 @@ class Training:
         pad: int = PAD,
         dtype: torch.dtype = torch.float64,
         values: str = "usual",
+        has_encoder_mask: bool = False,
         **state: Any,
     ) -> None:
         """Draws parameters and batches; the `state` in which model and batches come is in `stand_ins.models.Run`."""
         self.submission, self.rate, self.smoothing, self.pad, self.dtype = submission, rate, smoothing, pad, dtype
         self.accumulate, self.max_grad_norm, self.state = accumulate, max_grad_norm, state
+        self.has_encoder_mask = has_encoder_mask  # which is not the source's
         self.epochs: int = state.get("epochs", 1)
         self.start = [p.detach() for p in TinyTranslator(*SIZES, dtype).parameters()]
         case.randomise(self.start)
@@ -82,14 +84,15 @@ class Training:
     def _draw_batch(self, case: Case, b: int, t: int, cut: int) -> Batch:
         """A batch of b sentences, one with t labels and the others with `cut`."""
         s = case.size(3, 6)
+        src_mask = case.padding_mask(b, s) if b > 1 else case.mask(1, 1, 1, s)
         labels = case.tokens(SIZES[1], b, t)
         labels[0, 0] = 0  # the usual padding, where it is a word like any other
         labels[labels == self.pad] = 1
         labels[1:, cut:] = self.pad
         return {
             "src": case.tokens(SIZES[0], b, s),
-            "src_mask": case.padding_mask(b, s) if b > 1 else case.mask(1, 1, 1, s),
-            "encoder_mask": case.mask(b, 1, s, s),
+            "src_mask": src_mask,
+            "encoder_mask": case.mask(b, 1, s, s) if self.has_encoder_mask else src_mask,
             "tgt_input": case.tokens(SIZES[1], b, t),
             "tgt_mask": case.mask(b, 1, t, t),
             "labels": labels,
@@ -174,6 +177,7 @@ class Training:
             "where a parameter has no gradient": "without_gradient" in self.state,
             "where gradients are left from before": "old_gradients" in self.state,
             "where padding is not 0": self.pad != PAD,
+            "where the encoder has a mask of its own": self.has_encoder_mask,
         }
         yield from (text for text, is_so in traits.items() if is_so)
 

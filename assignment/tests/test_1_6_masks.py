@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from autograder.testing.arguments import expect_unchanged
-from autograder.testing.case import Case, earlier_keys
-from autograder.testing.comparison import expect_same
+from autograder.testing.case import Case, earlier_keys, row_of
+from autograder.testing.comparison import expect, expect_same
 from autograder.testing.observation import about_mask
 from autograder.testing.results import observing
 from autograder.testing.submission import SubmissionUnderTest
@@ -25,8 +25,11 @@ TOKENS = {  # rows of ids, the id of padding, and for each row which keys are wo
 }
 
 
+SPECIAL = ["padding at the beginning", "one token", "one sentence", "equal sizes"]
+
+
 @pytest.mark.item("padding")
-@pytest.mark.parametrize("name", TOKENS)
+@pytest.mark.parametrize("name", [row_of([name], SPECIAL) for name in TOKENS])
 def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None:
     rows, pad, words = TOKENS[name]
     shift = case.size(0, 40)
@@ -60,7 +63,7 @@ def about_ids(found: object, expected: torch.Tensor, tokens: torch.Tensor, pad_i
 
 
 @pytest.mark.item("later positions")
-@pytest.mark.parametrize("length", [1, 2, 7, 351])
+@pytest.mark.parametrize("length", [row_of([length], [1, 351]) for length in (1, 2, 7, 351)])
 def test_later_positions(submission: SubmissionUnderTest, length: int) -> None:
     expected = earlier_keys(length)
     rule = "row by row, True for the keys that a query may see"
@@ -68,3 +71,9 @@ def test_later_positions(submission: SubmissionUnderTest, length: int) -> None:
         mask = submission.apply("call_after", "masks.causal_mask", [length], arguments)
         with observing(partial(about_mask, mask, expected)):
             expect_same(mask, expected, f"causal_mask({length})", rule)
+
+
+@pytest.mark.item("special cases")
+def test_device(submission: SubmissionUnderTest) -> None:
+    device = submission.apply("device_of", "masks.causal_mask", [3, "meta"])
+    expect(device == "meta", 'the device of causal_mask(3, "meta")', "meta", f"{device}", "where is the mask made?")

@@ -55,6 +55,7 @@ MASKS = {  # likewise, and which masks
     "many positions": ((1, 4, 9), (2, 66, 70), "padding"),
 }
 
+SPECIAL = ["one position", "many positions"]
 ROWS = in_dtypes(CASES, in_float32=["fewer queries than keys"])  # with norm_first only these two:
 OF_EXTENSIONS = [("fewer queries than keys", torch.float32), ("one position", torch.float64)]
 ROWS_OF_MASKS = in_dtypes(MASKS, in_float32=["padding masks"])  # likewise:
@@ -62,7 +63,7 @@ MASKS_OF_EXTENSIONS = [("padding masks", torch.float32)]
 
 
 @pytest.mark.item("sublayers")
-@pytest.mark.parametrize("kind, norm_first, name, dtype", rows_of(LAYERS, ROWS, OF_EXTENSIONS))
+@pytest.mark.parametrize("kind, norm_first, name, dtype", rows_of(LAYERS, ROWS, OF_EXTENSIONS, SPECIAL))
 def test_layer(
     submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
@@ -79,7 +80,7 @@ def test_masks(
 ) -> None:
     (n_heads, d_head, d_ff), axes, masks = MASKS[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    layer = layer_of(submission, case, kind, sizes, dtype=dtype)
+    layer = layer_of(submission, case, kind, sizes, dropout=0.0, dtype=dtype)
     expect_right_or_masks_obeyed(layer, layer.draw(axes, masks), "which attention gets which mask?")
 
 
@@ -140,12 +141,12 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
 def test_gradients(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first), dtype=dtype)
+    layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout=0.0, dtype=dtype)
     layer.expect_gradients(case, layer.draw((3, 4, 5), "none"), RULES[norm_first], of=["x"])
 
 
 @pytest.mark.item("no side effects")
 @each_post_norm_layer
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    layer = layer_of(submission, case, kind, Sizes(6, 2, 11), dtype=torch.float32)
+    layer = layer_of(submission, case, kind, Sizes(6, 2, 11), dropout=0.0, dtype=torch.float32)
     expect_no_side_effects(layer, partial(layer.draw, (2, 4, 5)), "each head")

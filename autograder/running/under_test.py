@@ -99,8 +99,8 @@ SEED = pytest.StashKey[int]()
 
 def item_of(item: pytest.Item) -> str:
     """The rubric item that a test names; "" where it names none."""
-    mark = item.get_closest_marker("item")
-    return str(mark.args[0]) if mark is not None and mark.args else ""
+    marks = [mark for mark in item.own_markers if mark.name == "item" and mark.args]  # a row's come last
+    return str(marks[-1].args[0]) if marks else ""
 
 
 def case_of(item: pytest.Item, seed: int) -> Case:

@@ -6,7 +6,7 @@ All inputs are drawn from one seed and the test's name. A student's run prints i
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 import pytest
@@ -112,10 +112,15 @@ def earlier_keys(n_queries: int, n_keys: int | None = None) -> Tensor:
     return mask[:n_queries, :n_keys] == 0
 
 
-def each_row(names: Iterable[str], in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:
-    """A test runs with each named row of a table, in float64 or, with some, in float32."""
+def each_row(
+    names: Iterable[str], in_float32: Sequence[str] = (), special: Collection[str] = ()
+) -> pytest.MarkDecorator:
+    """A test runs with each named row of a table, in float64 or, with some, in float32.
+
+    Special rows are of the item "special cases", in place of the test's: what fails there alone costs that alone.
+    """
     rows = in_dtypes(names, in_float32)
-    return pytest.mark.parametrize("name, dtype", rows, ids=map(label_of, rows))
+    return pytest.mark.parametrize("name, dtype", [row_of(row, special) for row in rows])
 
 
 def in_dtypes(names: Iterable[str], in_float32: Sequence[str]) -> list[tuple[str, torch.dtype]]:
@@ -123,16 +128,27 @@ def in_dtypes(names: Iterable[str], in_float32: Sequence[str]) -> list[tuple[str
     return [(name, torch.float32 if name in in_float32 else torch.float64) for name in names]
 
 
-def rows_of(kinds: Sequence[Any], rows: Sequence[Any], of_extensions: Sequence[Any]) -> list[Any]:
+def rows_of(
+    kinds: Sequence[Any], rows: Sequence[Any], of_extensions: Sequence[Any], special: Collection[str] = ()
+) -> list[Any]:
     """Parameters of a test that runs with each kind in several ways, the rows; with kinds of extensions in few.
 
-    Kinds are parameters with a task's mark; their last value is whether they are of an extension.
+    Kinds are parameters with a task's mark; their last value is whether they are of an extension, which has no special
+    rows. See `each_row` for these.
     """
     return [
-        pytest.param(*kind.values, *row, marks=kind.marks, id=f"{kind.id}-{label_of(row)}")
+        row_of(row, () if kind.values[-1] else special, kind)
         for kind in kinds
         for row in (of_extensions if kind.values[-1] else rows)
     ]
+
+
+def row_of(row: Sequence[Any], special: Collection[str], kind: Any = None) -> Any:
+    """Parameters of a test: those of a kind, if there is one, and of a row."""
+    of_item = [pytest.mark.item("special cases")] * (row[0] in special)
+    if kind is None:
+        return pytest.param(*row, marks=of_item, id=label_of(row))
+    return pytest.param(*kind.values, *row, marks=[*kind.marks, *of_item], id=f"{kind.id}-{label_of(row)}")
 
 
 def label_of(row: Sequence[object]) -> str:

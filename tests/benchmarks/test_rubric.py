@@ -100,7 +100,7 @@ COSTS = {  # what one mistake costs, however wrong the values are; and what it d
     "attention-mask-transposed": ("masks", "scores, scale and softmax"),
     "attention-always-float32": ("numerically safe", "scores, scale and softmax"),
     "multi-head-mask-with-another-axis": ("masks reach every head", "returned weights"),
-    "layer-norm-no-root": ("mean, variance, gain and shift", "parameters"),
+    "layer-norm-no-root": ("mean and variance", "parameters"),
     "feed-forward-not-expanded": ("both maps", "relu between them"),
     "feed-forward-no-first-bias": ("both maps", "relu between them"),
     "decoder-layer-no-source-mask": ("masks", "sublayers"),
