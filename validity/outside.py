@@ -132,8 +132,9 @@ def importable(file: str) -> str:
 
 def definitions_of(text: str, own: set[str], keep: Sequence[str]) -> str:
     """A script's definitions, constants and imports of what is there; the rest would run when a test imports it."""
-    lines = text.split("\n")
+    lines, missing = text.split("\n"), set[str]()
     for node in ast.parse(text).body:
+        names = {inner.id: inner.ctx for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 is_kept = not keep or name in keep
@@ -143,7 +144,8 @@ def definitions_of(text: str, own: set[str], keep: Sequence[str]) -> str:
                 is_there = any(name == module or name.endswith(f".{module}") for name in own)
                 is_kept = is_there or (not level and is_available(module) and not module.startswith("IPython"))
             case ast.Assign():
-                is_kept = not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
+                is_kept = not (missing & {*names} or any(isinstance(inner, ast.Call) for inner in ast.walk(node)))
+                missing |= set() if is_kept else {name for name in names if isinstance(names[name], ast.Store)}
             case _:
                 is_kept = False
         if not is_kept:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import permutations, product
 from typing import Any, NamedTuple
 
@@ -115,9 +116,10 @@ def side_effects(call: Formula, inputs: Sequence[Any], others: Sequence[Any]) ->
             return "changes an argument"
         call(*others)
         again = tensors_in(call(*(tensor.clone() if torch.is_tensor(tensor) else tensor for tensor in inputs)))
-    if not all(map(torch.equal, before, kept)):
+    same = partial(torch.allclose, rtol=0, atol=0, equal_nan=True)
+    if not all(map(same, before, kept)):
         return "changes what it has returned"
-    return "" if all(map(torch.equal, kept, again)) else "a call depends on earlier ones or on chance"
+    return "" if all(map(same, kept, again)) else "a call depends on earlier ones or on chance"
 
 
 def usual(call: Formula, given: Sequence[Any], others: Sequence[Any], learned: Sequence[Tensor] = ()) -> Verdicts:

@@ -299,15 +299,15 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
         return first(compare(*draw(*axes, masked=False)) for axes in ((5, 6), (1, 1), (40, 50)))
 
     def obeyed() -> str:
-        """With another formula: the last position of x or the memory, if hidden from all, changes no other."""
-        others, hidden = draw(), torch.arange(6 if is_decoder else 5) < (5 if is_decoder else 4)
-        memory_or_x = 1 if is_decoder else 0
-        others[2 if is_decoder else 1] = hidden.expand(3, 1, 1, -1)
-        moved = [
-            tensor if i != memory_or_x else tensor + normal(1) * ~hidden[:, None] for i, tensor in enumerate(others)
-        ]
-        results = [part(tested.call(*inputs), 0)[:, : 5 if is_decoder else 4] for inputs in (others, moved)]
-        return apart(*results)
+        """With another formula: the last position of x or of the memory, hidden from all others, changes none."""
+        values, is_last = draw(5, 5)[: 1 + is_decoder], torch.arange(5) == 4
+        masks = [~is_last.expand(3, 1, 1, 5), *[torch.ones(5, 5).tril() > 0] * is_decoder]
+        before = part(tested.call(*values, *masks), 0)[:, :4]
+        for i, value in enumerate(values):
+            moved = [*values[:i], value + normal(d) * is_last[:, None], *values[i + 1 :]]
+            if why := apart(part(tested.call(*moved, *masks), 0)[:, :4], before):
+                return f"{('x', 'the memory')[i]} counts where it is hidden: {why}"
+        return ""
 
     def masks() -> str:
         return obeyed() if outputs() else first(compare(*draw(*axes)) for axes in ((5, 6), (5, 5), (40, 50)))

@@ -82,6 +82,7 @@ def expect_varied_entries(layer: PartsSubject) -> None:
     2 ** n different ones.
     """
     census, inputs = layer.census, layer.draw((3, 5, 4), "none")
+    inputs = {**inputs, "x": layer.case.normal(3, 5, layer.sizes.d_model)}  # what is dropped leaves no vector of zeros
     n_own = len(PARTS_OF_LAYERS[layer.kind]) - len(census.sublayers)
     layer.call.train()
     active: Any

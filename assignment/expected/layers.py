@@ -203,7 +203,7 @@ def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
     fewest = [others + missing[2] * sum(widths) for widths in norm_widths(census, missing[2], d_model)]
     most_biases = missing[0] * (4 + sizes.n_heads) * d_model
     fits = min(missing) >= 0 and any(least <= census.count <= least + most_biases for least in fewest)
-    has_most = sum(map(min, got, wanted)) > sum(wanted) / 2
+    has_most = sum(map(min, got, wanted)) > sum(wanted) / 2 or 2 * census.count > min(fewest)
     expect(
         fits,
         "how many of MultiHeadedAttention, FeedForward and LayerNorm the layer has",

@@ -81,7 +81,8 @@ def as_contract(module: Computation, names: Sequence[str], what: str) -> Computa
     """A part that returns as many things as the contract asks for; a number, which no weights are, if it has none."""
 
     def call(*given: Tensor | None) -> list[Any]:
-        x, *weights = expect_parts(module(*given), names, what)
+        result = module(*given)
+        x, *weights = [result, *names[1:]] if isinstance(result, Tensor) else expect_parts(result, names, what)
         return [x, *map(tensors_or_zeros, weights)]
 
     return call

@@ -109,7 +109,7 @@ def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_mo
 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
         # One with more rows than tokens fails a test of its own.
-        cut = [x[:vocab_size] if x.dim() == 2 and x.size(1) == d_model else x for x in leaves]
+        cut = [x[:vocab_size] if x.size(-1) == d_model else x for x in leaves if x.dim() == 2]
         if found := [*usual_readings(formula, cut)]:
             return found
         expect_numbers(leaves, vocab_size * d_model, "one vector of d_model features for each token, as a parameter")
@@ -198,6 +198,7 @@ def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> N
         f"four d_model x d_model projections, {4 * d_model**2} numbers, and biases",
         f"{total} numbers",
         "query, key, value and output each have a projection of their own",
+        OtherPartsError if total else CheckFailed,
     )
 
 

@@ -19,8 +19,8 @@ from torch import Tensor
 from assignment.stand_ins.formulas import name_tokens, place, trace
 from autograder.testing.arguments import Inputs, copies_of
 from autograder.testing.case import Case, earlier_keys
-from autograder.testing.comparison import expect_parts, expect_shape, fail
-from autograder.testing.fitting import Computation, attempt, leaves_of
+from autograder.testing.comparison import expect_shape, fail
+from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
 from autograder.testing.results import OtherPartsError
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
@@ -72,7 +72,7 @@ class PartsSubject(Subject):
 
     def output(self, inputs: Inputs) -> Tensor:
         """The first part that it returns for copies of these inputs."""
-        x, *_ = expect_parts(self.call(*copies_of(inputs.values())), self.parts, "what forward returns")
+        x = first_part(self.call(*copies_of(inputs.values())), self.parts)
         return expect_shape(x, next(iter(inputs.values())).shape, "x").detach()  # type: ignore[union-attr]
 
     def draw(self, axes: tuple[int, int, int], masks: str = "padding") -> Inputs:

@@ -21,8 +21,8 @@ from assignment.expected.masks import expect_no_side_effects, expect_right_or_ma
 from assignment.expected.subjects import PARTS_OF_LAYERS as PARTS
 from assignment.expected.subjects import layer as layer_of
 from autograder.testing.case import ALMOST_ALL, Case, each_dtype, in_dtypes, rows_of
-from autograder.testing.comparison import alike, expect_parts
-from autograder.testing.fitting import Computation
+from autograder.testing.comparison import alike
+from autograder.testing.fitting import Computation, first_part
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
@@ -100,6 +100,7 @@ def test_dropout_acts_on_the_sublayers(
 ) -> None:
     layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout)
     inputs = layer.draw((3, 11, 5), "none")
+    inputs = {**inputs, "x": case.normal(3, 11, layer.sizes.d_model)}  # of no vector does epsilon decide the norm
     look_at = "on which tensors does dropout act, at which point, and with which rate?"
     layer.call.train()
     judged: Subject = layer
@@ -108,7 +109,7 @@ def test_dropout_acts_on_the_sublayers(
             raise layer.formulas
 
         def output(*arguments: Tensor | None) -> object:  # the weights are free: dropout may act on them, too
-            return expect_parts(layer.call(*arguments), PARTS[kind], "what forward returns in train mode")[0]
+            return first_part(layer.call(*arguments), PARTS[kind])
 
         # It drops nearly all: the output must be that of the same layer in which every sublayer's output is 0.
         formulas = [partial(first_without_sublayers, formula) for formula in layer.formulas]

@@ -101,7 +101,7 @@ class Subject:
         compared, too.
         """
         with self._judged(inputs, "values" if case is None else "gradients", of):
-            returned, leaves, pairs = self._try(inputs, case is not None, contiguous)
+            returned, leaves, pairs = self._try(inputs, case is not None, contiguous, of)
             right = self._judge(returned, leaves, inputs, look_at, of, judged_where)
             if case is not None:
                 compare_gradients(returned[self.parts[0]], right[self.parts[0]], judged_where, pairs, case, look_at)
@@ -190,7 +190,7 @@ class Subject:
         """Return True if `expect_values` would pass."""
         try:
             with self._judged(inputs, "values", of, is_explained=False):
-                returned, leaves, _ = self._try(inputs, with_gradients=False, contiguous=contiguous)
+                returned, leaves, _ = self._try(inputs, with_gradients=False, contiguous=contiguous, of=of)
                 self._judge(returned, leaves, inputs, "", of)
         except NotImplementedError:  # nothing is written yet
             raise
@@ -290,7 +290,7 @@ class Subject:
         if is_single and not with_gradients:
             with torch.inference_mode():
                 result = self.call(given[first], **{name: given[name] for name in others})
-            return self._parts(result), leaves, []
+            return self._parts(result, of), leaves, []
         for tensor in (given[first], leaves[0]) if is_single else ():
             if tensor is not None:
                 tensor.requires_grad_(False)
@@ -300,7 +300,8 @@ class Subject:
 
     def _parts(self, result: Any, of: Sequence[str] = ()) -> dict[str, Any]:
         """Return a result by part; in a test about the first part, the others may be missing."""
-        if list(of) == list(self.parts[:1]):
+        is_complete = isinstance(result, (tuple, list)) and len(result) == len(self.parts)
+        if list(of) == list(self.parts[:1]) and not is_complete:
             return {self.parts[0]: first_part(result, self.parts)}
         returned = [result] if len(self.parts) == 1 else expect_parts(result, self.parts, "what is returned")
         return dict(zip(self.parts, returned, strict=True))

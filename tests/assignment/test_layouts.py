@@ -112,7 +112,7 @@ def test_faults_in_unusual_layouts_are_found_or_need_a_reader(reference, assignm
     for name, (places, old, new) in FAULTS.items():
         kinds = [kind for kind in SHARES if kind.startswith(tuple(places))]
         faulty = []
-        for kind, number in ((kind, number) for number in range(20) for kind in kinds):
+        for kind, number in ((kind, number) for number in range(40) for kind in kinds):
             if len(faulty) < count:
                 layout = drawn(reference, kind, number, lambda text: re.sub(old, new, text))  # noqa: B023
                 if layout.text != drawn(reference, kind, number).text:

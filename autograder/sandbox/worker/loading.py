@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.util
+import inspect
 import linecache
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -198,6 +199,7 @@ class Package(MetaPathFinder, Loader):
             for name in names
             if name in vars(module) and name != own_name and hasattr(self.stand_ins, name)
             if id(vars(module)[name]) not in inherited
+            if takes_what(vars(module)[name], getattr(self.stand_ins, name))
         }
         for module in modules:
             for attribute, value in list(vars(module).items()):
@@ -230,6 +232,22 @@ class Package(MetaPathFinder, Loader):
             setattr(module, attribute, value)
         self._replaced.clear()
         self._isolated = None
+
+
+def takes_what(original: Any, stand_in: Any) -> bool:
+    """True unless a component of a model of one's own has other names for its arguments: its callers have them, too."""
+    if f".{OWN_MODEL}." not in f"{getattr(original, '__module__', '')}.":
+        return True
+    pairs = [(original, stand_in)]
+    if isinstance(original, type) and hasattr(original, "forward"):
+        pairs.append((original.forward, stand_in.forward))
+    return all({*arguments_of(theirs)} <= {*arguments_of(own)} for own, theirs in pairs)
+
+
+def arguments_of(function: Any) -> list[str]:
+    """The names of a function's arguments but for those that it takes as they come."""
+    found = inspect.signature(function).parameters.values()
+    return [argument.name for argument in found if argument.kind is argument.POSITIONAL_OR_KEYWORD]
 
 
 def describe(module: str, sources: Mapping[str, tuple[str, str]]) -> tuple[str, bool] | None:
