@@ -2,13 +2,17 @@
 
 import sys
 
-from given import command_line
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; `arguments` are the words after the program's name, None = those of this process."""
+    from given import command_line  # loads PyTorch, which takes a moment
+
     return command_line.main(__package__, arguments)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        status = main()
+    except KeyboardInterrupt:  # before there is anything to stop
+        status = 130
+    sys.exit(status)

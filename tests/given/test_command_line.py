@@ -1,7 +1,9 @@
 """`python -m reference` as its user types it: what it prints, kept checkpoints, and one line for each mistake."""
 
+import runpy
 import shlex
 import shutil
+import sys
 
 import pytest
 import torch
@@ -147,6 +149,16 @@ def test_auto_says_which_device_it_chose(trained, capsys):
     assert main(["translate", *arguments, "--output", "-", "--device", "auto"]) == 0
     printed = capsys.readouterr()
     assert printed.err.startswith("device: ") and "device: " not in printed.out
+
+
+def test_who_stops_while_pytorch_is_loaded_is_told_nothing(monkeypatch, capsys):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("given.command_line.main", stop)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(sys.modules[main.__module__].__file__, run_name="__main__")
+    assert (ended.value.code, capsys.readouterr().err) == (130, "")
 
 
 def test_who_stops_training_is_told_how_to_resume(train, tmp_path, monkeypatch):
