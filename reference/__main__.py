@@ -1,6 +1,7 @@
 """The command line of this package: `train`, `translate` and others, which are in `given/`."""
 
 import sys
+from pathlib import Path
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -11,6 +12,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    if not __package__:
+        folder = Path(__file__).resolve().parent
+        print(f"type `python -m {folder.name} …` in the folder {folder.parent}", file=sys.stderr)
+        sys.exit(2)
     try:
         status = main()
     except KeyboardInterrupt:  # before there is anything to stop

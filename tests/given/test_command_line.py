@@ -8,6 +8,7 @@ import sys
 import pytest
 import torch
 
+from foundation.places import ROOT
 from given.experiment import Experiment
 from given.run_folder import Checkpoint
 from reference.__main__ import main
@@ -156,9 +157,17 @@ def test_who_stops_while_pytorch_is_loaded_is_told_nothing(monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("given.command_line.main", stop)
+    monkeypatch.delitem(sys.modules, main.__module__)
     with pytest.raises(SystemExit) as ended:
-        runpy.run_path(sys.modules[main.__module__].__file__, run_name="__main__")
+        runpy.run_module("reference", run_name="__main__")
     assert (ended.value.code, capsys.readouterr().err) == (130, "")
+
+
+def test_the_package_as_a_script_says_how_it_is_started(capsys):
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path("reference", run_name="__main__")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"type `python -m reference …` in the folder {ROOT}\n"
 
 
 def test_who_stops_training_is_told_how_to_resume(train, tmp_path, monkeypatch):
