@@ -253,15 +253,24 @@ class Trap:
         return print, ("the checkpoint ran code",)
 
 
-@pytest.mark.parametrize("content", [b"", {"format": 99}, {"format": 1, "weights": Trap()}, None])
-def test_what_is_no_checkpoint_is_refused_and_not_run(tmp_path, capsys, content):
+@pytest.mark.parametrize(
+    "content, cause",
+    [
+        (b"PK", "cut off, or not a checkpoint"),
+        ({"weights": {}}, "a file of PyTorch, but not a checkpoint that `train` wrote"),
+        ({"format": 99}, "format 99, expected 1"),
+        ({"format": 1, "config": {"depth": 2}}, "was written by another version: unknown setting 'depth'"),
+        ({"format": 1, "weights": Trap()}, "a file of PyTorch, but not a checkpoint that `train` wrote"),
+        (None, "No such file or directory; `train` writes it"),
+    ],
+)
+def test_what_is_no_checkpoint_is_refused_with_its_cause_and_not_run(tmp_path, capsys, content, cause):
     path = tmp_path / "c.pt"
     if isinstance(content, bytes):
         path.write_bytes(content)
     elif content is not None:
         torch.save(content, path)
-    expected = "No such file or directory; `train` writes it" if content is None else "not a checkpoint of this version"
-    with pytest.raises(CheckpointError, match=f"c.pt: {expected}"):
+    with pytest.raises(CheckpointError, match=f"c.pt: {cause}"):
         Checkpoint.load(REFERENCE, path)
     assert "ran code" not in capsys.readouterr().out
 
