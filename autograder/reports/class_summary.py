@@ -24,6 +24,7 @@ from ..testing.results import State
 from .terminal import containment_of
 
 MOST_NAMES = 8
+SUMMARY = "summary.csv"
 Cell = str | float | None
 ABOUT = ("id", "name", "submission", "late", "status", "reason", "score", "max_score", "bleu")
 CIRCUMSTANCES = ("sandbox", "content_hash", "grader_version", "late_days", "percent_off", "by_hand", "comments")
@@ -75,7 +76,18 @@ def write_summary(results: Sequence[Result], output: Path) -> None:
     heading = [*ABOUT, *numbers, *(f"{number} state" for number in numbers), *CIRCUMSTANCES]
     max_score = next(iter(records_of(results).values())).judgement.max_score
     rows = [{**row_of(result), "max_score": max_score} for result in results]
-    write_result(output / "summary.csv", as_csv(heading, rows))
+    write_result(output / SUMMARY, as_csv(heading, rows))
+
+
+def unlike_summary(results: Sequence[Result], output: Path) -> list[str]:
+    """Students whose scores are no longer those of summary.csv."""
+    path = output / SUMMARY
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        scores = [row.get("score") for row in csv.DictReader(file)]
+    own = ["" if result.score is None else str(result.score) for result in results]
+    return [result.member.name for result, new, old in zip(results, own, scores, strict=False) if new != old]
 
 
 def row_of(result: Result) -> dict[str, Cell]:
