@@ -217,7 +217,8 @@ def slips(statement: Statement) -> Iterator[tuple[str, str]]:
 def slips_inside(statement: Statement) -> Iterator[tuple[str, ast.expr, ast.expr]]:
     """Yield the kind of each slip in a part of a statement, the part, and what stands in its place."""
     kinds = arguments_of(statement.function)
-    sizes = {id(size) for call in calls_in(statement.node) if makes(call) for size in call.args}
+    making = [call for call in calls_in(statement.node) if makes(call)]
+    sizes = {id(size) for call in making for size in (*call.args, *(keyword.value for keyword in call.keywords))}
     # A tensor in place of several results is unpacked only if it has as many sentences.
     whole = statement.node
     unpacked = whole.value if isinstance(whole, ast.Assign) and isinstance(whole.targets[0], ast.Tuple) else None
