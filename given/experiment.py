@@ -69,6 +69,7 @@ class Experiment(Setup):
         size = min(DEV_BATCH, MOST_SCORES // len(self.tgt_vocab) or 1)
         self.dev_loader = loader(dev_pairs, *vocabularies, size, bucketing=True, diagonal=self.diagonal)
         self.scheduler = make_scheduler(self.optimizer, config, self.total_steps)
+        self.files: dict[str, str] = {}  # of the pairs, for `--resume`
         self.step = 0
         self.history: list[dict[str, float]] = []
         self.watched: Watched | None = None
@@ -162,6 +163,7 @@ class Experiment(Setup):
             rng_states={kind: generator.get_rng_state() for kind, generator in self._generators().items()},
             history=self.history,
             corpus=self.corpus,
+            files=self.files,
             step=self.step,
             since_report=self._since_report,
             watched=vars(self.watched) if self.watched else None,

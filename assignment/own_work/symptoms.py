@@ -119,8 +119,8 @@ def of_attention(submission: SubmissionUnderTest, case: Case) -> Symptoms:
         "The context has another shape.": lambda: other_shape(context, 2, 3, 4, 16),
         "The weights have another shape.": lambda: other_shape(weights, 2, 3, 4, 5),
         "A query that may attend to nothing gets NaN.": lambda: bool(context_of_nothing.isnan().any()),
-        "The query gets no gradient.": lambda: not gradients[0],
-        "The value gets no gradient.": lambda: not gradients[2],
+        "Without a mask, the query gets no gradient.": lambda: not gradients[0],
+        "Without a mask, the value gets no gradient.": lambda: not gradients[2],
         SHARPER: lambda: weights.detach().amax(dim=-1) if sums_to_one(weights) else nan,
     }
 

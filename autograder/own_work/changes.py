@@ -18,7 +18,7 @@ from foundation.texts import first_of
 from .bench import Component
 from .hunts import MOST_MISSED, quiet_changes
 from .question import LETTERS, Option, Question, drawn, multiple_choice
-from .student_lines import Change, Statement, expressions_in, lines_of, with_code
+from .student_lines import Change, Statement, calls_in, expressions_in, lines_of, makes, with_code
 from .versions import Trial, function_of
 
 MOST_NAMED = 4
@@ -160,13 +160,14 @@ def _passes(component: Component, text: str) -> bool:
 
 def neighbours(own: Sequence[Statement], text: str) -> Iterator[tuple[Pair, str]]:
     """Yield statements on lines of their own, at most one between them; and the text in which they change places."""
-    single = [line for line in own if len(line.lines) == 1 and not isinstance(line.node, ast.Return)]
+    # Where layers are made, the order decides which parameter is which.
+    computing = [line for line in own if line.function.name != "__init__" and not any(map(makes, calls_in(line.node)))]
+    single = [line for line in computing if len(line.lines) == 1 and not isinstance(line.node, ast.Return)]
     for index, first in enumerate(single):
         for second in single[index + 1 : index + 3]:
             lines, a, b = text.split("\n"), first.node.lineno - 1, second.node.lineno - 1
-            is_computation = first.function.name != "__init__"  # there, the order decides which parameter is which
             is_level = first.function is second.function and first.node.col_offset == second.node.col_offset
-            if is_computation and is_level and lines[a] != lines[b]:
+            if is_level and lines[a] != lines[b]:
                 lines[a], lines[b] = lines[b], lines[a]
                 yield (first, second), "\n".join(lines)
 

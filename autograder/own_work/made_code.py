@@ -90,6 +90,8 @@ def _made(component: str, task: Task, assignment: Assignment) -> Iterator[Implem
     table = read_table(assignment, OWN_TESTS)[component]
     module = component.partition(".")[0]
     sources = read_modules(assignment.reference)
+    if module not in sources:
+        raise UserError(f"{assignment.reference}: no {module}.py in it; expected the solution, beside the assignment")
     cells = {
         cell.name: cell.text
         for path in sorted((assignment.folder / "proof" / "variants").glob(f"{module}*.py"))

@@ -217,14 +217,18 @@ def slips(statement: Statement) -> Iterator[tuple[str, str]]:
 def slips_inside(statement: Statement) -> Iterator[tuple[str, ast.expr, ast.expr]]:
     """Yield the kind of each slip in a part of a statement, the part, and what stands in its place."""
     kinds = arguments_of(statement.function)
-    calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
-    sizes = {id(size) for call in calls if makes(call) for size in call.args}
+    making = [call for call in calls_in(statement.node) if makes(call)]
+    sizes = {id(size) for call in making for size in (*call.args, *(keyword.value for keyword in call.keywords))}
+    # A tensor in place of several results is unpacked only if it has as many sentences.
+    whole = statement.node
+    unpacked = whole.value if isinstance(whole, ast.Assign) and isinstance(whole.targets[0], ast.Tuple) else None
     for node in expressions_in(statement.node):
         # With a layer of other sizes nothing works.
         own = kinds.get(node.id) if isinstance(node, ast.Name) and id(node) not in sizes else None
         alike = [name for name in kinds if kinds[name] == own]
         for kind, other in mutations(node, alike, statement.alike.get(own_attribute(node), ())):
-            if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other):
+            is_unpacked = node is unpacked and not isinstance(other, (ast.Call, ast.Tuple))
+            if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other) and not is_unpacked:
                 yield kind, node, other
         if own is not None and own.endswith("None"):
             yield "not_passed_on", node, ast.Constant(None)
@@ -306,6 +310,11 @@ def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
         if isinstance(child, ast.expr) and not isinstance(getattr(child, "ctx", None), (ast.Store, ast.Del)):
             yield child
         yield from expressions_in(child)
+
+
+def calls_in(node: ast.AST) -> list[ast.Call]:
+    """The calls in a statement."""
+    return [part for part in ast.walk(node) if isinstance(part, ast.Call)]
 
 
 def makes(node: ast.Call) -> bool:

@@ -182,8 +182,8 @@ def test_who_stops_training_is_told_how_to_resume(train, tmp_path, monkeypatch):
     monkeypatch.setattr(Experiment, "run_epoch", stop)
     assert train("--epochs", "3", status=130).err == "\nreference: stopped\n", "nothing is saved yet"
     printed = train("--epochs", "3", status=130).err
-    assert printed.endswith("reference: stopped; --resume, with the same files and --output, goes on\n")
-    train("--resume", sizes=[])
+    assert printed.endswith("reference: stopped; --resume, with the same --output, goes on\n")
+    assert main(["train", "--resume", "--output", str(tmp_path / "run")]) == 0, "the run remembers its files"
     assert Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt").epoch == 3
 
 

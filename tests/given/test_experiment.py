@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from given.config import PRESETS, ConfigError
-from given.decoding import load_model
+from given.decoding import load_model, translate
 from given.experiment import Experiment
 from given.extras.cached_model import CachedModel
 from given.extras.large_corpus import PairsOnDisk
@@ -16,6 +16,7 @@ from given.run_folder import Checkpoint, CheckpointError
 from reference.__main__ import main
 from reference.data import BatchLoader, DataError, read_pairs, take_census
 from reference.decode import greedy_decode
+from reference.model import Transformer
 
 from .conftest import DEV, PAIRS, REFERENCE, SMALL
 
@@ -224,6 +225,18 @@ def test_resuming_on_other_data_is_refused(tmp_path):
             Experiment.resume(REFERENCE, tmp_path / "last.pt", train, dev)
 
 
+def test_one_diagonal_mask_is_drawn_and_serves_in_training_and_decoding(tmp_path, monkeypatch):
+    masks, encode = [], Transformer.encode
+    monkeypatch.setattr(Transformer, "encode", lambda model, src, mask: masks.append(mask) or encode(model, src, mask))
+    run = start(tmp_path, replace(SMALL, epochs=1, diagonal_width=2, diagonal_random=0.5, cached=False))
+    saved = Checkpoint.load(REFERENCE, tmp_path / "last.pt")
+    n_trained = len(masks)
+    translate(run.model, [source for source, _ in DEV], saved)
+    assert len(masks) > n_trained >= 8 and torch.equal(saved.diagonal, run.diagonal)
+    for mask in masks:
+        assert torch.equal(mask.any(0)[0], run.diagonal[: mask.size(-1), : mask.size(-1)])
+
+
 def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_path, undisturbed):
     whole, folder = undisturbed(AVERAGED)
     start(tmp_path, replace(AVERAGED, epochs=1))
@@ -253,15 +266,24 @@ class Trap:
         return print, ("the checkpoint ran code",)
 
 
-@pytest.mark.parametrize("content", [b"", {"format": 99}, {"format": 1, "weights": Trap()}, None])
-def test_what_is_no_checkpoint_is_refused_and_not_run(tmp_path, capsys, content):
+@pytest.mark.parametrize(
+    "content, cause",
+    [
+        (b"PK", "cut off, or not a checkpoint"),
+        ({"weights": {}}, "a file of PyTorch, but not a checkpoint that `train` wrote"),
+        ({"format": 99}, "format 99, expected 1"),
+        ({"format": 1, "config": {"depth": 2}}, "was written by another version: unknown setting 'depth'"),
+        ({"format": 1, "weights": Trap()}, "a file of PyTorch, but not a checkpoint that `train` wrote"),
+        (None, "No such file or directory; `train` writes it"),
+    ],
+)
+def test_what_is_no_checkpoint_is_refused_with_its_cause_and_not_run(tmp_path, capsys, content, cause):
     path = tmp_path / "c.pt"
     if isinstance(content, bytes):
         path.write_bytes(content)
     elif content is not None:
         torch.save(content, path)
-    expected = "No such file or directory; `train` writes it" if content is None else "not a checkpoint of this version"
-    with pytest.raises(CheckpointError, match=f"c.pt: {expected}"):
+    with pytest.raises(CheckpointError, match=f"c.pt: {cause}"):
         Checkpoint.load(REFERENCE, path)
     assert "ran code" not in capsys.readouterr().out
 
