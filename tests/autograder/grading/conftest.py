@@ -108,8 +108,3 @@ def grade_folder(zygote, references):
             return record
 
     return run
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _with_fixed_secret(fixed_secret):
-    """For the commands."""

@@ -8,7 +8,6 @@ import pytest
 
 from assignment.own_work.choices import TESTS
 from autograder.grading.seeds import Seeds
-from autograder.grading.submission import open_grader
 from autograder.intake.submission import take_in
 from autograder.own_work.behaviour import choice_question, purpose_question, shape_question, symptom_question
 from autograder.own_work.bench import Component
@@ -24,12 +23,6 @@ pytestmark = pytest.mark.slow  # submissions are run many times
 ASSIGNMENT = read_assignment()
 ATTENTION = "attention.scaled_dot_product_attention"
 ORDINALS = ["first", "second", "third", "fourth"]
-
-
-@pytest.fixture(scope="module")
-def grader(tmp_path_factory, zygote):
-    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none", zygote=zygote) as grader:
-        yield grader
 
 
 @pytest.fixture(scope="module")
