@@ -23,8 +23,8 @@ from release.contents import hints_of
 from ..submissions import write_submission
 from .conftest import FAULTS, PERFECT, in_a_hurry
 
-FULL = {task.number: task.points for task in read_assignment().tasks if task.components and not task.is_answered}
-"""Of the parts; questions about one's own code are others after any change of it."""
+FULL = {task.number: task.points for task in read_assignment().tasks if task.components and not task.understanding}
+"""Of the parts; own tests and answers are another matter, and take as long to judge as all else."""
 
 
 def parts(record: Record) -> dict[str, Part]:

@@ -287,7 +287,7 @@ from torch import Tensor, nn
 
 @pytest.mark.slow
 def test_the_reference_in_every_form_earns_the_same_and_a_broken_cell_costs_its_own(grader, tmp_path):
-    folder, assignment = write_submission(tmp_path / "anna", modules=MODEL), read_assignment()
+    folder, assignment = write_submission(tmp_path / "anna"), read_assignment()
     cells = [code(SHARED)]
     with zipfile.ZipFile(tmp_path / "anna.zip", "w") as archive:
         for module in MODEL:

@@ -138,11 +138,12 @@ def test_a_hunt_shows_one_quiet_fault(attention, seed):
     assert not any(line.startswith(("#", '"""')) for line in shown.values())
 
 
-def test_a_student_gets_the_same_questions_all_term(examiner, right):
+def test_a_student_gets_the_same_questions_all_term(examiner, right, monkeypatch):
     once, again = (examiner.sheet("anna", "Anna", right) for _ in range(2))
-    other = examiner.sheet("ben", "Ben", right)
     assert once == again and len(once.questions) == 5
-    assert once.questions != other.questions
+    monkeypatch.setattr(examiner, "_n_questions", 1)
+    [other] = examiner.sheet("ben", "Ben", right).questions
+    assert other not in once.questions
 
 
 def test_nothing_is_asked_about_what_does_not_work(examiner, tmp_path):
