@@ -144,14 +144,17 @@ def mutate_kit(text: str, every: int, start: int, jobs: int) -> int:
         mutants += [mutant for mutant in [draw(chance)] if mutant is not None]
     if not mutants:
         raise UserError("no mutant matches --text")
-    tests = {test for mutant in mutants for test in tests_of(ROOT / mutant.module)}
-    if failures := fails(None, sorted(tests)):
-        raise UserError(f"tests fail without a mutant: {failures}")
+    tests = {mutant: tests_of(ROOT / mutant.module) for mutant in mutants}
+    unchanged = sorted({test for own in tests.values() for test in own})
     n_killed = 0
-    for mutant, answer in ask_forked(mutants, lambda job: fails(job, tests_of(ROOT / job.module)), 2 * SECONDS, jobs):
-        is_killed = isinstance(answer, Ended) or bool(answer)
-        n_killed += is_killed
-        if not is_killed:
+    for mutant, answer in ask_forked(
+        [None, *mutants], lambda job: fails(job, tests[job] if job else unchanged), 2 * SECONDS, jobs
+    ):
+        failure = (answer.reason or "ended") if isinstance(answer, Ended) else answer
+        if mutant is None and failure:
+            raise UserError(f"tests fail without a mutant: {failure}")
+        n_killed += mutant is not None and bool(failure)
+        if mutant is not None and not failure:
             print(f"SURVIVED {mutant.name}", flush=True)
     print(f"mutants: {len(mutants)}, killed: {n_killed}, survivors: {len(mutants) - n_killed}")
     return int(n_killed < LEAST_KILLED * len(mutants))

@@ -13,7 +13,7 @@ from foundation.places import REFERENCE as FOLDER
 from given.config import ConfigError
 from given.drawing import error_rate, join_links, show_hunts
 from given.experiment import Experiment
-from given.pictures import plot_matrices, plot_mistake
+from given.pictures import plot_history, plot_matrices, plot_mistake, plot_sanity
 from given.run_folder import Checkpoint
 from given.watching import Watched, catch, find_pair
 from reference.__main__ import main
@@ -79,6 +79,32 @@ def test_every_panel_names_its_shape_and_what_the_mask_excludes_is_grey():
     scores = figure.axes[3]
     assert scores.images[0].get_array().mask.sum() == 3 and len(scores.texts) == 6
     assert len(figure.axes[4].texts) == 9
+
+
+def drawn(axes):
+    """The points of each curve by its label; those without one have a number."""
+    names = [line.get_label() for line in axes.lines]
+    return {name: line.get_xydata().tolist() for name, line in zip(names, axes.lines, strict=True)}
+
+
+def test_a_history_is_drawn_by_epoch_with_the_thresholds():
+    lines = [{"epoch": n, "train_loss": 4.0 - n, "dev_loss": 5.0 - n, "dev_bleu": n / 10} for n in (1, 2)]
+    loss, bleu = plot_history(lines, {"beginner": 0.3}).axes
+    assert drawn(loss) == {"train loss": [[1, 3], [2, 2]], "dev loss": [[1, 4], [2, 3]]}
+    assert [text.get_text() for text in loss.get_legend().texts] == ["train loss", "dev loss"]
+    curve, threshold = drawn(bleu).values()
+    assert curve == [[1, 0.1], [2, 0.2]] and {y for _, y in threshold} == {0.3} and bleu.get_ylim() == (0, 1)
+    assert [(text.get_text(), text.get_position()) for text in bleu.texts] == [("beginner 0.30", (1, 0.31))]
+    assert [axes.get_xlabel() for axes in (loss, bleu)] == ["epoch", "epoch"]
+
+
+def test_what_sanity_measures_is_drawn():
+    losses, influence = plot_sanity(2.5, [3.0, 1.0, 0.5], torch.tensor([[0.5, 0.0], [1.0, 2.0]]), ["<s>", "he"]).axes
+    curve, guess = drawn(losses).values()
+    assert curve == [[0, 3], [1, 1], [2, 0.5]] and {y for _, y in guess} == {2.5} and losses.get_ylim()[0] == 0
+    assert [text.get_text() for text in losses.get_legend().texts] == ["a guess: ln v"]
+    assert influence.images[0].get_array().tolist() == [[0.25, 0], [0.5, 1]], "as a share of the largest"
+    assert [label.get_text() for label in influence.get_xticklabels()] == ["<s>", "he"]
 
 
 SOURCES = read_sources(FOLDER, FOLDER)

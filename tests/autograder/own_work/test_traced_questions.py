@@ -2,7 +2,6 @@
 
 import pytest
 
-from autograder.grading.submission import open_grader
 from autograder.intake.sources import read_sources
 from autograder.own_work.question import Question
 from autograder.own_work.traced_questions import find, tell
@@ -106,12 +105,6 @@ def test_numbers_count_in_their_order(said, is_right):
 
 
 TYPED = "a dictionary of texts that you have typed"
-
-
-@pytest.fixture(scope="module")
-def grader(tmp_path_factory, zygote):
-    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none", zygote=zygote) as grader:
-        yield grader
 
 
 ANSWER = "{'1.2 TAG': ['1', '2', '3']}"

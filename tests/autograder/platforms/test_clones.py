@@ -16,7 +16,7 @@ from autograder.platforms.download import read_download
 from foundation.command_line import UserError
 from foundation.places import ROOT, SKELETON
 
-from ..classroom.conftest import ASSIGNMENT
+from ..conftest import ASSIGNMENT
 from ..submissions import changed_assignment
 
 DEADLINE = datetime(2026, 12, 18, 23, tzinfo=UTC)

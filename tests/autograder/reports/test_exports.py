@@ -12,16 +12,15 @@ from autograder.__main__ import main
 from autograder.classroom.entries import Member, Roll, write_roll
 from autograder.classroom.records import Decision, Results, decide
 from autograder.grading.record import Record
-from autograder.grading.seeds import Seeds
+from autograder.reports.class_summary import harmless
 from autograder.reports.exports import IMPORTING
 from autograder.testing.results import ItemMark, State
 from foundation.assignment_file import read_assignment
 
+from ..conftest import SEEDS
 from ..submissions import changed_assignment, judged, record_of
 
 ASSIGNMENT = read_assignment()
-SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
-pytestmark = pytest.mark.usefixtures("fixed_secret")
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 
 
@@ -239,3 +238,13 @@ def test_all_tasks_by_hand_are_one_sentence_and_tasks_without_points_none(marks,
         decide(marks, Decision(student="bob", kind="points", task=task, value=0, text="no", by="tina"))
     run("moodle")
     assert rows(marks, "moodle")[2][-1] == "1.1 Input embedding: 0 of 4 (by hand: no)"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\uff1d1+1"])
+def test_a_name_is_not_a_formula(text):
+    plain = text.lstrip("=+-@\uff1d")
+    assert harmless(text) == f"'{text}" and harmless(plain) == plain
+    for separator in (";", ",", "\t", "|", "\n", '"', "; ", '";"', "\r\n "):
+        cell = harmless(f"anna{separator}{text}")
+        assert cell == f"anna{separator}'{text}", "whatever a spreadsheet takes for the end of a cell"
+    assert harmless("jean-luc o'neill a=b, c-d") == "jean-luc o'neill a=b, c-d" and harmless(1.5) == 1.5
