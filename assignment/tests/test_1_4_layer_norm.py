@@ -43,7 +43,7 @@ SPECIAL = ["a single vector", "two axes", "four axes", "two features", "one feat
 def test_new_layer_norm(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
     subject = make(submission, case, 6, dtype=dtype, randomised=slice(0))
     if isinstance(subject.formulas, Exception):  # gain and shift are judged elsewhere
-        subject = replace(subject, formulas=[norm_of(torch.tensor([1.0, 0.0], dtype=torch.float64))])
+        subject = replace(subject, formulas=[norm_of([*torch.tensor([1.0, 0.0], dtype=torch.float64)])])
     subject.expect_values({"x": case.normal(3, 4, 6, scale=100.0, dtype=dtype)}, SHAPES["a batch"][1])
 
 

@@ -143,7 +143,7 @@ def rows_of(
     ]
 
 
-def row_of(row: Sequence[Any], special: Collection[str], kind: Any = None) -> Any:
+def row_of(row: Sequence[Any], special: Collection[object], kind: Any = None) -> Any:
     """Parameters of a test: those of a kind, if there is one, and of a row."""
     of_item = [pytest.mark.item("special cases")] * (row[0] in special)
     if kind is None:
