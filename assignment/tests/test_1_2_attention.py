@@ -40,11 +40,13 @@ SIZES = {  # (b, h, q, k, d), and where to look
 }
 
 
-SPECIAL = ["one key", "one query of one head", "equal sizes", "many features", "many keys and queries"]
+SPECIAL = {
+    "special cases": ["one key", "one query of one head", "equal sizes", "many features", "many keys and queries"]
+}
 
 
 @pytest.mark.item("scores, scale and softmax")
-@each_row(SIZES, in_float32=["fewer queries than keys", "many keys and queries"], special=SPECIAL)
+@each_row(SIZES, in_float32=["fewer queries than keys", "many keys and queries"], items=SPECIAL)
 def test_attention(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, look_at = SIZES[name]
     attention_of(submission).expect_values(draw(case, sizes, dtype), look_at, of=["context"])

@@ -35,7 +35,17 @@ SHAPES = {  # of x, and where to look
     "train mode": ((3, 1, 6), "LayerNorm computes the same in training"),
     "far from 0": ((3, 4, 6), "what is left of a small variance where the mean is large?"),
 }
-SPECIAL = ["a single vector", "two axes", "four axes", "two features", "one feature", "one large feature", "far from 0"]
+SPECIAL = {
+    "special cases": [
+        "a single vector",
+        "two axes",
+        "four axes",
+        "two features",
+        "one feature",
+        "one large feature",
+        "far from 0",
+    ]
+}
 
 
 @pytest.mark.item("mean and variance")
@@ -48,7 +58,7 @@ def test_new_layer_norm(submission: SubmissionUnderTest, case: Case, dtype: torc
 
 
 @pytest.mark.item("gain and shift")
-@each_row(SHAPES, in_float32=["a batch", "far from 0"], special=SPECIAL)
+@each_row(SHAPES, in_float32=["a batch", "far from 0"], items=SPECIAL)
 def test_layer_norm(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     shape, look_at = SHAPES[name]
     subject = make(submission, case, shape[-1], dtype=dtype)

@@ -81,10 +81,12 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
     "small values": ((3, 4, 5), 8, 1e-3, "what does the nonlinearity give just below zero, and just above?"),
     "train mode": ((3, 5, 4), 9, 1.0, "the network computes the same in training: the layers drop its output"),
 }
-SPECIAL = [
-    *("one position and one feature", "equal sizes", "many positions and hidden features"),
-    *("large values", "small values"),
-]
+SPECIAL = {
+    "special cases": [
+        *("one position and one feature", "equal sizes", "many positions and hidden features"),
+        *("large values", "small values"),
+    ]
+}
 
 
 @pytest.mark.item("both maps")
@@ -98,7 +100,7 @@ def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: tor
 
 
 @pytest.mark.item("relu between them")
-@each_row(CASES, in_float32=["a batch"], special=SPECIAL)
+@each_row(CASES, in_float32=["a batch"], items=SPECIAL)
 def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     shape, d_ff, scale, look_at = CASES[name]
     subject = make(submission, case, shape[-1], d_ff, dtype=dtype)

@@ -55,7 +55,7 @@ MASKS = {  # likewise, and which masks
     "many positions": ((1, 4, 9), (2, 66, 70), "padding"),
 }
 
-SPECIAL = ["one position", "many positions"]
+SPECIAL = {"special cases": ["one position", "many positions"]}
 ROWS = in_dtypes(CASES, in_float32=["fewer queries than keys"])  # with norm_first only these two:
 OF_EXTENSIONS = [("fewer queries than keys", torch.float32), ("one position", torch.float64)]
 ROWS_OF_MASKS = in_dtypes(MASKS, in_float32=["padding masks"])  # likewise:
