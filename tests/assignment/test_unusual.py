@@ -163,6 +163,18 @@ OFFERED_AS_IT_IS = {
 }
 
 
+LEARNED = """class PositionalEncoding(torch.nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.places = torch.nn.Parameter(torch.randn(64, d_model))
+
+    def forward(self, x):
+        return x + self.places[: x.size(1)]
+
+
+class Transformer("""
+
+
 CASES = {  # what is written in place of what, the tasks, and the items that are lost there
     "as it is": ({}, ALL, set()),
     "epsilon 1e-12": (with_norm(f"{DEVIATION} + 1e-12"), LAYERS, set()),
@@ -214,6 +226,18 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
         {"self.drop(x + torch.stack": "self.drop(x + 0 * torch.stack"},
         WHOLE,
         {"encode and decode", "returned weights", "dropout reaches the positions"},
+    ),
+    "learned positions": (
+        {
+            "from . import transformer as mine": "import torch\n\nfrom . import transformer as mine",
+            "class Transformer(": LEARNED,
+            "self.end, self.drop": "self.places = nn.ParameterList(torch.randn(64, width) for _ in words)\n"
+            "        self.end, self.drop",
+            "torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, : x.size(2)]": "self.places[number]"
+            "[: x.size(1)]",
+        },
+        WHOLE,
+        set(),
     ),
     "layers that are not offered": (OFFERED, STACKS, EVERYTHING),
     "not offered, and without their mask": (

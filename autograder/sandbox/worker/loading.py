@@ -243,7 +243,8 @@ def takes_what(original: Any, stand_in: Any) -> bool:
         found = inspect.signature(function).parameters.values()
         return {argument.name for argument in found if argument.kind is argument.POSITIONAL_OR_KEYWORD}
 
-    calls = [(original, stand_in), *[(original.forward, stand_in.forward)] * hasattr(original, "forward")]
+    is_module = all(hasattr(each, "forward") for each in (original, stand_in))
+    calls = [(original, stand_in), *([(original.forward, stand_in.forward)] if is_module else [])]
     return all(names(theirs) <= names(own) for own, theirs in calls)
 
 
