@@ -212,14 +212,16 @@ class Tested:
         for name, parameter in named.items():
             bias_name = f"{name.removesuffix('weight')}bias" if name.endswith("weight") else ""
             bias = named.get(bias_name)
-            if parameter.dim() == 3 and parameter.shape[-1] == 1:  # a convolution of width 1
-                parameter = parameter.squeeze(-1)
+            if parameter.dim() > 2:  # a convolution of width 1, or an axis for the batch
+                parameter = parameter.squeeze()
             if parameter.dim() == 1:
                 continue
             used |= {name, bias_name}
             if parameter.dim() == 3:  # heads in an axis of their own
                 whole = parameter.movedim(parameter.shape.index(h), 0)
-                parts.maps.append(((whole if whole.shape[2] == d else whole.mT).reshape(d, d), None))
+                matrix = (whole if whole.shape[2] == d else whole.mT).reshape(d, d)
+                parts.maps.append((matrix, None))
+                others.append((matrix.T, None))  # beside others on the right of x
             elif {*parameter.shape} == {d, d_ff}:
                 parts.hidden.append((parameter, bias))
             elif parameter.numel() in (d * d, 2 * d * d, 3 * d * d):  # joined ones, too
@@ -246,8 +248,10 @@ def join(of_heads: Sequence[Map]) -> Map:
 
 
 def affine(x: Tensor, of: Map, turned: bool) -> Tensor:
-    """W x + b."""
-    y = x @ (of[0] if turned else of[0].mT)
+    """W x + b; the sizes of a matrix that is no square tell which side of x it is on."""
+    n_rows, n_columns = of[0].shape
+    is_turned = turned if n_rows == n_columns else n_rows == x.shape[-1]
+    y = x @ (of[0] if is_turned else of[0].mT)
     return y if of[1] is None else y + of[1]
 
 

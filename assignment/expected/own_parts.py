@@ -71,6 +71,19 @@ class OwnParts:
             )
         return [as_contract(layer, PARTS_OF_STACKS[kind], "what a layer returns") for layer in found]
 
+    def positions(self) -> list[Computation]:
+        """The submission's positions; of those that are learned, one for each place where such parameters are."""
+        build = partial(self.submission.build, "embedding.PositionalEncoding", self.d_model, isolated=False)
+        found: list[Computation] = [build(dtype=torch.float64).eval()]
+        n = len([*build().parameters()])
+        for start in range((len(self.rest) - n + 1) * bool(n)):
+            module, leaves = build(dtype=torch.float64).eval(), self.rest[start : start + n]
+            if [p.shape for p in module.parameters()] == [leaf.shape for leaf in leaves]:
+                for parameter, leaf in zip(module.parameters(), leaves, strict=True):
+                    parameter.data.copy_(leaf.data)
+                found.append(module)
+        return found
+
     @property
     def rest(self) -> list[Tensor]:
         """The leaves that no part has."""

@@ -277,8 +277,7 @@ class ModelSubject:
         stacks = {kind: own_parts.take(f"model.{kind}", **options) for kind in ("Decoder", "Encoder")}
         found = stacks["Decoder" if method == "decode" else "Encoder"] or needs_reader("model with parts of its own")
         found.train(self.model.training)
-        d_model, build = self.sizes.d_model, self.submission.build
-        positions = build("embedding.PositionalEncoding", d_model, dtype=torch.float64, isolated=False).eval()
+        d_model = self.sizes.d_model
         side = as_contract(found, PARTS_OF_MODELS[method], f"what the stack of {method} returns")
 
         def embed(tokens: Tensor, table: Tensor, factor: float) -> Tensor:
@@ -286,7 +285,7 @@ class ModelSubject:
 
         tables, factors = self._tables(method, own_parts.rest), (math.sqrt(d_model), 1.0)  # the embedding's task
         embeddings: list[Computation] = [partial(embed, table=x, factor=f) for x in tables for f in factors]
-        return {"T": embeddings, "P": [positions], "S": [side], "G": [side]}
+        return {"T": embeddings, "P": own_parts.positions(), "S": [side], "G": [side]}
 
     def _tables(self, method: str, leaves: Sequence[Tensor]) -> list[Tensor]:
         """The parameters that have the shape of a side's embedding."""

@@ -146,11 +146,66 @@ def with_norm(scale: str, size: str = "width") -> dict[str, str]:
     return {NORM: 'Norm(settings["width"])', "class Block(": OWN_NORM.format(size=size, scale=scale)}
 
 
+ATTEND = """def attend(q, k, v, allowed=None):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    weights = (scores if allowed is None else scores.masked_fill(~allowed, -1e9)).softmax(-1)
+    return weights @ v, weights
+
+
+class Attention("""
+OFFERED_AS_IT_IS = {
+    "from . import transformer as mine": "from . import transformer as mine\nfrom .transformer import attend as "
+    "scaled_dot_product_attention",
+    "self.seen = (scores if hidden is None else scores.masked_fill(hidden, -1e9)).softmax(-1)": "context, self.seen = "
+    "attend(q, k, v, allowed=None if hidden is None else ~hidden)",
+    "(self.seen @ v)": "context",
+    "class Attention(": ATTEND,
+}
+
+
+LEARNED = """class PositionalEncoding(torch.nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.places = torch.nn.Parameter(torch.randn(64, d_model))
+
+    def forward(self, x):
+        return x + self.places[: x.size(1)]
+
+
+class Transformer("""
+
+
 CASES = {  # what is written in place of what, the tasks, and the items that are lost there
     "as it is": ({}, ALL, set()),
     "epsilon 1e-12": (with_norm(f"{DEVIATION} + 1e-12"), LAYERS, set()),
     "n - 1, epsilon outside": (with_norm("x.std(-1, keepdim=True) + 1e-6"), LAYERS, set()),
     "a gain of one number": (with_norm(f"{DEVIATION} + 1e-5", "1"), LAYERS, set()),
+    "no epsilon": (with_norm(DEVIATION), LAYERS, set()),
+    "a rate of its own inside": (
+        {"(self.seen @ v)": "(nn.functional.dropout(self.seen, 0.3, self.training) @ v)"},
+        LAYERS,
+        set(),
+    ),
+    "two rates": (
+        {
+            "return self.out((self.seen @ v).transpose(1, 2).flatten(2))": "return self.drop(self.out((self.seen @ v)"
+            ".transpose(1, 2).flatten(2)))",
+            "class Attention(nn.Module):\n    def __init__(self, width, heads):\n        "
+            "super().__init__()": "class Attention(nn.Module):\n    def __init__(self, width, heads, rate):\n        "
+            "super().__init__()\n        self.drop = nn.Dropout(rate)",
+            'settings["heads"])': 'settings["heads"], settings["rate"])',
+        },
+        LAYERS,
+        set(),
+    ),
+    "attention that calls an argument otherwise": (OFFERED_AS_IT_IS, LAYERS, set()),
+    "detached weights": ({SEEN: SEEN.replace(".seen", ".seen.detach()")}, LAYERS, set()),
+    "wrong weights": ({SEEN: SEEN.replace("[block", "[1 - block")}, LAYERS, {"returned weights"}),
+    "x alone": (
+        {"(mask)), *seen([self])": "(mask))", "return x, *seen([self]), *seen([self], 1)": "return x"},
+        LAYERS,
+        {"returned weights"},
+    ),
     "no weights": ({SEEN: "return [None for"}, LAYERS, {"returned weights"}),
     "no norm": ({ADD: ADD.removeprefix("self.norms[0]")}, LAYERS, VALUES),
     "norm before": ({ADD: "x + self.drop(self.attentions[0](*[self.norms[0](x)] * 2, hidden))"}, LAYERS, VALUES),
@@ -171,6 +226,18 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
         {"self.drop(x + torch.stack": "self.drop(x + 0 * torch.stack"},
         WHOLE,
         {"encode and decode", "returned weights", "dropout reaches the positions"},
+    ),
+    "learned positions": (
+        {
+            "from . import transformer as mine": "import torch\n\nfrom . import transformer as mine",
+            "class Transformer(": LEARNED,
+            "self.end, self.drop": "self.places = nn.ParameterList(torch.randn(64, width) for _ in words)\n"
+            "        self.end, self.drop",
+            "torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, : x.size(2)]": "self.places[number]"
+            "[: x.size(1)]",
+        },
+        WHOLE,
+        set(),
     ),
     "layers that are not offered": (OFFERED, STACKS, EVERYTHING),
     "not offered, and without their mask": (

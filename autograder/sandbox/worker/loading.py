@@ -238,16 +238,14 @@ def takes_what(original: Any, stand_in: Any) -> bool:
     """True unless a component of a model of one's own has other names for its arguments: its callers have them, too."""
     if f".{OWN_MODEL}." not in f"{getattr(original, '__module__', '')}.":
         return True
-    pairs = [(original, stand_in)]
-    if isinstance(original, type) and hasattr(original, "forward"):
-        pairs.append((original.forward, stand_in.forward))
-    return all({*arguments_of(theirs)} <= {*arguments_of(own)} for own, theirs in pairs)
 
+    def names(function: Any) -> set[str]:
+        found = inspect.signature(function).parameters.values()
+        return {argument.name for argument in found if argument.kind is argument.POSITIONAL_OR_KEYWORD}
 
-def arguments_of(function: Any) -> list[str]:
-    """The names of a function's arguments but for those that it takes as they come."""
-    found = inspect.signature(function).parameters.values()
-    return [argument.name for argument in found if argument.kind is argument.POSITIONAL_OR_KEYWORD]
+    is_module = all(hasattr(each, "forward") for each in (original, stand_in))
+    calls = [(original, stand_in), *([(original.forward, stand_in.forward)] if is_module else [])]
+    return all(names(theirs) <= names(own) for own, theirs in calls)
 
 
 def describe(module: str, sources: Mapping[str, tuple[str, str]]) -> tuple[str, bool] | None:
