@@ -40,9 +40,12 @@ def fail(
     look_at: str = "",
     compared: tuple[Tensor, Tensor] | None = None,
     kind: type[CheckFailed] = CheckFailed,
+    observed: str = "",
 ) -> NoReturn:
     """Raises a CheckFailed of this kind, with the parts of the message, one per line, and any tensors that differ."""
-    raise kind(f"{name}\n  expected: {expected}\n  got:      {got}", compared, look_at)
+    error = kind(f"{name}\n  expected: {expected}\n  got:      {got}", compared, look_at)
+    error.observed = observed
+    raise error
 
 
 def expect(
@@ -221,4 +224,15 @@ def expect_same(actual: object, expected: Tensor, name: str, rule: str) -> None:
             got += ": True and False are swapped"
         elif torch.equal(actual.mT, expected):
             got += ": rows and columns are swapped"
-        fail(name, rule, got, compared=(actual.detach(), expected))
+        fail(name, rule, got, compared=(actual.detach(), expected), observed=observe_cells(different, actual, expected))
+
+
+def observe_cells(different: Sequence[Sequence[int]], actual: Tensor, expected: Tensor) -> str:
+    """Describe where the cells of a mask are that differ: along a diagonal, or in each row as many as are missing."""
+    offsets = {cell[-1] - cell[-2] for cell in different if len(cell) > 1}
+    if expected.dim() == 2 and len(offsets) == 1 and (offset := min(offsets)):
+        side = "right of" if offset > 0 else "left of"
+        return f"all cells that differ are {abs(offset)} {side} the diagonal"
+    if expected.dtype == torch.bool and torch.equal(actual.sum(-1), expected.sum(-1)):
+        return "each row has as many True as expected, in other places"
+    return ""
