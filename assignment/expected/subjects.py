@@ -123,7 +123,7 @@ def layer(
     census = Census.of(leaves, sizes.d_model)
     used = next((parameter.dtype for parameter in parameters), dtype)
     pairs = list(zip(parameters, leaves, strict=True))
-    inside = partial(flow.first_deviation, submission, module, "forward")
+    inside = partial(flow.first_deviation, submission, module, "forward", sizes.options)
     subject = PartsSubject(
         module, parts, (), pairs, used, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
     )
@@ -202,7 +202,7 @@ def stack(
 
     inside: Callable[[Inputs], str] | None = None  # of own parts, no flow is known
     if not is_own:
-        inside = partial(flow.first_deviation, submission, module, "forward")
+        inside = partial(flow.first_deviation, submission, module, "forward", {"norm_first": False, **options})
     formulas, pairs, parts = attempt(read), list(zip(parameters, leaves, strict=True)), PARTS_OF_STACKS[kind]
     return PartsSubject(
         module, parts, formulas, pairs, dtype, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
@@ -247,7 +247,9 @@ class ModelSubject:
         own_parts = OwnParts(self.submission, self.parameters, self.sizes.d_model)
         inside: Callable[[Inputs], str] | None = None  # as above
         if not self.has_own_parts:
-            inside = partial(flow.first_deviation, self.submission, self.model, method)
+            made_with = {**self.sizes.options, "n_layers": self.n_layers, "dropout": self.dropout}
+            made_with["vocab_size"] = self.vocab_sizes[method == "decode"]
+            inside = partial(flow.first_deviation, self.submission, self.model, method, made_with)
 
         def read() -> list[Computation]:
             pools = self._own_pools(method, own_parts) if self.has_own_parts else self._pools(method)

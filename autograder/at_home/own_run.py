@@ -217,10 +217,9 @@ class OwnRun:
         for task in self._assignment.tasks:
             outcomes = self._outcomes_of(task)
             if missed := [outcome for outcome in outcomes if outcome.nodeid in self._errors]:
-                self._shown.append(most_telling(missed, outcomes))
-                contrasts[self._shown[-1].nodeid] = contrast.only(
-                    call for outcome in outcomes for call in outcome.calls
-                )
+                self._shown.append(shown := most_telling(missed, outcomes))
+                calls = (call for outcome in outcomes for call in outcome.calls)
+                contrasts[shown.nodeid] = contrast.only(calls, shown.calls)
         for report in reporter.stats.pop("failed", []):
             reporter.stats.setdefault("failed" if report.nodeid in contrasts else NOT_SHOWN, []).append(report)
             add_contrast(report, contrasts.get(report.nodeid, ""))
