@@ -160,7 +160,7 @@ def test_a_wrong_mask_beside_the_right_one(text):
 def test_the_trait_of_wrong_calls_stands_before_the_question(message):
     assert only(CONTRASTS[message]) == message
     outcome = replace(MASKS[0], calls=tuple(CONTRASTS[message]))
-    lines = with_contrast(outcome.message, [outcome]).split("\n")
+    lines = with_contrast(outcome, [outcome]).split("\n")
     assert lines[-1].startswith("  look at:") and (f"  only:     {message}" == lines[-2]) is bool(message)
 
 
