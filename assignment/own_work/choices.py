@@ -141,10 +141,10 @@ TESTS: Mapping[str, str] = {
     "test_padding": "the result of `padding_mask`",
     "test_later_positions": "the result of `causal_mask`",
     "test_layer": "the first result, x, in eval mode and without masks, against the formula",
-    "test_dropout_acts_on_the_sublayers": "the first result, x, in train mode and without masks, with dropout 0 and with "
-    "dropout near 1",
-    "test_dropout_of_single_entries": "which entries of a sublayer's output dropout sets to 0 in train mode and without "
-    "masks, and what the others are multiplied by",
+    "test_dropout_acts_on_the_sublayers": "the first result, x, in train mode and without masks, with dropout 0 "
+    "and with dropout near 1",
+    "test_dropout_of_single_entries": "which entries of a sublayer's output dropout sets to 0 in train mode and "
+    "without masks, and what the others are multiplied by",
     "test_stack": "the first result, x, in eval mode and without masks, against the formula",
     "test_sides": "the first result of `encode`, or of `decode`, in eval mode and without masks, against the formula",
     "test_predictions": "the result of `get_predictions`",
