@@ -151,8 +151,8 @@ TESTS: Mapping[str, str] = {
     "test_both_sides_have_their_own_embedding": "whether source and target share a table",
     "test_gradients_reach_every_parameter": "whether every parameter gets a gradient from the predictions",
     "test_training": "the parameters after some epochs, and that train_epoch changes nothing else",
-    "test_mean_loss_is_returned": "the loss that is returned for batches with padding, with a learning rate of 0 and "
-    "without clipping",
+    "test_mean_loss_is_returned": "the loss that is returned for batches with padding and a model in train mode, with "
+    "a learning rate of 0 and without clipping",
     # of several components
     "test_no_side_effects": "whether a call changes its arguments, or depends on an earlier call or on chance",
 }
