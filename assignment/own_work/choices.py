@@ -133,7 +133,8 @@ TESTS: Mapping[str, str] = {
     "test_layer_norm": "inputs with a large variance against the formula, with random gain and shift",
     "test_epsilon": "inputs with a small variance against the formula, with several values of epsilon",
     "test_constant_input_stays_finite": "an input whose features are all the same, and that its gradient is finite",
-    "test_gain_is_one_and_shift_zero_at_first": "how many numbers are learned, and that they do nothing at first",
+    "test_gain_is_one_and_shift_zero_at_first": "how many numbers are learned, and that a new layer only multiplies "
+    "inputs of mean 0 by one number",
     "test_one_parameter_as_at_first": "inputs with a large variance against the formula, with gain and shift as the "
     "layer has them, one of them random",
     "test_network": "the result for random inputs against the formula, with relu in it",
