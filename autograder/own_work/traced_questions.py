@@ -135,7 +135,10 @@ def places_in(lines: Mapping[int, str]) -> list[Place]:
     """Return where a component with these lines can be looked at: names that it sets, parts of what it returns."""
     text, numbers = "\n".join(lines.values()), list(lines)
     tree = ast.parse(text)
-    inside = {id(part) for block in ast.walk(tree) if isinstance(block, BLOCKS) for part in ast.walk(block)}
+    # A module is made before the call: nobody looks on there.
+    making = {id(part) for it in ast.walk(tree) if getattr(it, "name", "") == "__init__" for part in ast.walk(it)}
+    blocks = [it for it in ast.walk(tree) if isinstance(it, BLOCKS) and id(it) not in making]
+    inside = {id(part) for block in blocks for part in ast.walk(block)}
     places: list[Place] = []
     for node in ast.walk(tree):
         codes: list[str] = []
