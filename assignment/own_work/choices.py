@@ -148,7 +148,7 @@ TESTS: Mapping[str, str] = {
     "without masks, and what the others are multiplied by",
     "test_stack": "the first result, x, in eval mode and without masks, against the formula",
     "test_sides": "the first result of `encode`, or of `decode`, in eval mode and without masks, against the formula",
-    "test_predictions": "the result of `get_predictions`",
+    "test_predictions": "the result of `get_predictions` for random numbers",
     "test_both_sides_have_their_own_embedding": "whether source and target share a table",
     "test_gradients_reach_every_parameter": "whether every parameter gets a gradient from the predictions",
     "test_training": "the parameters after some epochs, and that train_epoch changes nothing else",
