@@ -195,7 +195,7 @@ class Experiment(Setup):
                 translations = self.run_epoch(progress, folder)
                 self._save(folder, is_report=True)
                 print("  ".join(f"{name} {value:g}" for name, value in self.history[-1].items()), flush=True)
-                print("\n".join(self._draw_samples(translations, samples, marks)), flush=True)
+                print("".join(self._draw_samples(translations, samples, marks)), end="", flush=True)
         except KeyboardInterrupt:
             if self.step > self._saved_step and self._is_between_steps:
                 self._save(folder, is_report=False)
@@ -321,7 +321,7 @@ class Experiment(Setup):
             source, reference = self.dev_pairs[index]
             shown = (source, translations[index], reference)
             texts = (" ".join(tokens) if marks else self.package.vocab.join_subwords(tokens) for tokens in shown)
-            lines += [f"    {sign}{text}" for sign, text in zip(("", "-> ", "== "), texts, strict=True)]
+            lines += [f"    {sign}{text}\n" for sign, text in zip(("", "-> ", "== "), texts, strict=True)]
         return lines
 
     def _look(self, epoch: float) -> None:

@@ -37,8 +37,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     text = "a folder that `data prepare` wrote: its training and dev split, in place of --train and --dev"
     parser.add_argument("--corpus", type=Path, metavar="DIR", help=text)
-    for split, what in {"train": "`source|||target` lines", "dev": "likewise"}.items():
-        text = f"{what} (default: those of the run that is resumed, or {FILES[split]})"
+    for split, lines in {"train": "`source|||target` lines", "dev": "likewise"}.items():
+        text = f"{lines} (default: those of the run that is resumed, or {FILES[split]})"
         parser.add_argument(f"--{split}", type=Path, help=text)
     parser.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
     text = "resume from last.pt in the run's folder; --epochs, --max-steps or --patience prolong the run"

@@ -86,11 +86,16 @@ def of_embedding(submission: SubmissionUnderTest, case: Case) -> Symptoms:
     tokens = torch.tensor([[1, 4, 1], [7, 2, 9]])
     output, again = module(tokens), module(tokens)
     gradients = with_gradients(module(tokens), *module.parameters())
+    has_vectors = not other_shape(output, 2, 3, 6)  # one for each token; else nobody can tell which those are
     return {
         RANDOM: lambda: not same(output, again),
-        "The result has another shape.": lambda: other_shape(output, 2, 3, 6),
-        "The same token gets different vectors at different positions.": lambda: not same(output[0, 0], output[0, 2]),
-        "Different tokens get the same vector.": lambda: bool(torch.pdist(output.flatten(0, 1)[1:]).min() < CLOSE),
+        "The result has another shape.": lambda: not has_vectors,
+        "The same token gets different vectors at different positions.": lambda: (
+            not same(output[0, 0], output[0, 2]) if has_vectors else nan
+        ),
+        "Different tokens get the same vector.": lambda: (
+            bool(torch.pdist(output.flatten(0, 1)[1:]).min() < CLOSE) if has_vectors else nan
+        ),
         "No gradient reaches the table.": lambda: not any(gradients),
         LEARNED: lambda: n_learned(module),
         LONGER: lambda: output.detach().norm(dim=-1).log(),

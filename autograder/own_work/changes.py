@@ -136,7 +136,7 @@ def order_question(component: Component) -> Question | None:
     harmful: list[Option] = []
     for pair, swapped in component.draw.sample(possible, min(len(possible), MOST_PAIRS)):
         differing = component.differing(swapped)
-        if differing is not None:
+        if differing is not None and (differing or _runs(component, pair[0])):
             option = Option(f"lines {' and '.join(component.number(statement.node.lineno) for statement in pair)}")
             pairs[option] = pair, swapped
             (harmful if differing else harmless).append(option)
@@ -151,6 +151,11 @@ def order_question(component: Component) -> Question | None:
         excerpts = tuple(component.excerpt(first, lines) for first in firsts.values())
         return multiple_choice("order", component.name, text, right, options, excerpts)
     return None
+
+
+def _runs(component: Component, statement: Statement) -> bool:
+    """Return whether any call runs a statement: what other components use of a helper is no question about this one."""
+    return bool(component.differing(with_code(component.text, statement.node, "raise RuntimeError") or ""))
 
 
 def _passes(component: Component, text: str) -> bool:

@@ -159,6 +159,7 @@ def test_wrong_input(text, command, tmp_path):
         (["--dataset", "x"], "--languages"),
         ([*text, "--vocabulary", 0], "'0': expected a whole number of at least 1"),
         ([*text, "--languages", "de", "../en"], "argument --languages: '../en' is not the code of a language"),
+        ([*text, "--dev", "110%"], "'110%': expected a number of pairs, or their share below 100%, such as 10%"),
         ([*text, "--output", ""], "argument --output: the name is empty"),
     ):
         assert message in command(*more, status=2)

@@ -46,7 +46,7 @@ def test_presets_train_through_the_real_loading_code(tmp_path, name, capsys):
     sizes = ["--d-model", "16", "--d-ff", "16", "--max-steps", "2", "--max-length", "5", "--most-tokens", "100"]
     assert main(["train", *files, "--preset", name, *sizes, "--batch-size", "4", "--min-count", "1"]) == 0
     printed = capsys.readouterr().out
-    assert "train: left out 1 pairs with more than 100 tokens on a side\n" in printed
+    assert "train: left out 1 of 16 pairs, with more than 100 tokens on a side\n" in printed
     assert "15 training and 4 dev pairs of up to 4 and 4 tokens, " in printed
     saved = Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt")
     assert (saved.step, saved.config.n_layers) == (2, PRESETS[name].n_layers)

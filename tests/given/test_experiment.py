@@ -296,7 +296,7 @@ def test_a_run_is_the_same_from_the_disk_and_resumes_within_an_epoch(tmp_path, m
         pairs, on_disk = read_pairs(path, most_tokens), PairsOnDisk(REFERENCE, path, most_tokens)
         assert list(on_disk) == pairs and take_census(on_disk) == take_census(pairs)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == lines[1] and lines[0].endswith("left out 7 pairs with more than 7 tokens on a side")
+    assert lines[0] == lines[1] and lines[0].endswith("left out 7 of 50 pairs, with more than 7 tokens on a side")
 
     def train(output, large, *more):
         monkeypatch.setattr("given.training.LARGE", 0 if large else 10**6)
