@@ -13,6 +13,7 @@ from given.experiment import Experiment
 from given.extras.cached_model import CachedModel
 from given.extras.large_corpus import PairsOnDisk
 from given.run_folder import Checkpoint, CheckpointError
+from given.watching import Watched, find_pair
 from reference.__main__ import main
 from reference.data import BatchLoader, DataError, read_pairs, take_census
 from reference.decode import greedy_decode
@@ -247,6 +248,23 @@ def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_pa
     options = type("Options", (), {"checkpoint": folder / "last.pt", "device": "cpu", "package": REFERENCE})
     _, model = load_model(options)
     assert all(torch.equal(tensor, whole.measured.state_dict()[name]) for name, tensor in model.state_dict().items())
+
+
+def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_path):
+    runs = [Experiment(REFERENCE, replace(SMALL, epochs=2), PAIRS, DEV) for _ in range(2)]
+    runs[1].watched = find_pair(REFERENCE, "il dors .", PAIRS)
+    for run in runs:
+        torch.manual_seed(1)
+        run.run(tmp_path, progress=False)
+    losses = [[line["train_loss"] for line in run.history] for run in runs]
+    assert losses[0] == losses[1]
+    Experiment.resume(REFERENCE, tmp_path / "last.pt", PAIRS, DEV, longer={"epochs": 3}).run(tmp_path, progress=False)
+    recorded = Watched(**Checkpoint.load(REFERENCE, tmp_path / "last.pt").watched)
+    assert (recorded.epochs, recorded.target) == ([0, 1, 2, 3], ["he", "sleep", "."])
+    for look in recorded.weights:
+        shapes = {kind: tuple(weights.shape) for kind, weights in look.items()}
+        assert shapes == {"encoder": (1, 4, 3, 3), "decoder": (1, 4, 4, 4), "cross": (1, 4, 4, 3)}
+    assert not torch.equal(recorded.weights[0]["cross"], recorded.weights[1]["cross"])
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Pictures that can be read: maps, attention through time, matrices of any code, bug hunts; word alignments."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 from PIL import Image
@@ -12,32 +10,13 @@ from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE as FOLDER
 from given.config import ConfigError
 from given.drawing import error_rate, join_links, show_hunts
-from given.experiment import Experiment
 from given.pictures import plot_history, plot_matrices, plot_mistake, plot_sanity
-from given.run_folder import Checkpoint
-from given.watching import Watched, catch, find_pair
+from given.watching import catch, find_pair
 from reference.__main__ import main
 from reference.attention import scaled_dot_product_attention
 from reference.masks import causal_mask
 
-from .conftest import DEV, PAIRS, REFERENCE, SMALL, corpus_flags, write_pairs
-
-
-def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_path):
-    runs = [Experiment(REFERENCE, replace(SMALL, epochs=2), PAIRS, DEV) for _ in range(2)]
-    runs[1].watched = find_pair(REFERENCE, "il dors .", PAIRS)
-    for run in runs:
-        torch.manual_seed(1)
-        run.run(tmp_path, progress=False)
-    losses = [[line["train_loss"] for line in run.history] for run in runs]
-    assert losses[0] == losses[1]
-    Experiment.resume(REFERENCE, tmp_path / "last.pt", PAIRS, DEV, longer={"epochs": 3}).run(tmp_path, progress=False)
-    recorded = Watched(**Checkpoint.load(REFERENCE, tmp_path / "last.pt").watched)
-    assert (recorded.epochs, recorded.target) == ([0, 1, 2, 3], ["he", "sleep", "."])
-    for look in recorded.weights:
-        shapes = {kind: tuple(weights.shape) for kind, weights in look.items()}
-        assert shapes == {"encoder": (1, 4, 3, 3), "decoder": (1, 4, 4, 4), "cross": (1, 4, 4, 3)}
-    assert not torch.equal(recorded.weights[0]["cross"], recorded.weights[1]["cross"])
+from .conftest import PAIRS, REFERENCE, corpus_flags, write_pairs
 
 
 def test_a_pair_to_watch_needs_both_sides():

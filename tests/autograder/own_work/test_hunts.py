@@ -62,8 +62,8 @@ def test_case_and_spaces_of_a_name_do_not_matter_and_a_term_draws_others(hunts):
     component = hunts["anna"][0].versions
     again = draw_hunt("1.2", component, " ANNA", ASSIGNMENT)
     assert again.change == hunts["anna"][0].change
-    terms = {draw_hunt("1.2", component, "anna", replace(ASSIGNMENT, term=str(n))).change for n in range(8)}
-    assert len(terms) > 2
+    terms = {draw_hunt("1.2", component, "anna", replace(ASSIGNMENT, term=str(n))).change for n in range(4)}
+    assert len(terms) > 1
 
 
 def test_the_changed_line_is_an_answer_and_nothing_else_is(hunts):

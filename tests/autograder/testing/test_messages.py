@@ -39,6 +39,7 @@ CASES = {  # what was returned, what is right, the arguments, a part of the mess
         "positions differ 0.9129 times as much as expected; sqrt(5 / 6)",
     ),
     "no residual": (Y, X + Y, {"x": X}, "adding it"),
+    "one number": (torch.full_like(X, 1.5), X, {}, "every value is 1.5"),
     "unchanged": (X, Y, {"x": X}, "the result is x"),
     "one place": (torch.cat([X[:, :2], Y[:, 2:]], 1), X, {}, "only index 2 of axis 1 differs, of 3"),
     "other places": (X.flip(1), X, {}, "the expected values in other places"),
