@@ -87,7 +87,7 @@ def judge_attention(submission: Sandbox) -> Verdicts:
     far = [torch.full((2, 3, 5, 7), 20.0).double(), normal(2, 3, 6, 7) + 100.0 * ~masks[0].mT, normal(2, 3, 6, 7)]
     low = [-far[0], normal(2, 3, 6, 7).abs() + 8, far[2]]
     masked = [[*draw(), mask] for mask in masks] + [[*far, masks[0]], [*low, masks[0]]]
-    plain = [draw(), draw(5, 1), draw(1, 1, 3), draw(60, 90, 64)]
+    special = [draw(5, 1), draw(1, 1, 3), draw(60, 90, 64)]
     single = [tensor.float() for tensor in draw()]
     lonely = mask_of(2, 3, 5, 6)
     lonely[0, 0, 0] = False
@@ -105,9 +105,8 @@ def judge_attention(submission: Sandbox) -> Verdicts:
         return apart(part(result, 0) * has_keys, wanted * has_keys) or compare(*(60 * tensor for tensor in draw()))
 
     return {
-        "scores, scale and softmax": lambda: (
-            first(compare(*given) for given in plain) or compare._replace(tolerance=2e-4)(*single)
-        ),
+        "scores, scale and softmax": lambda: compare(*draw()) or compare._replace(tolerance=2e-4)(*single),
+        "special cases": lambda: first(compare(*given) for given in special),
         "returned weights": lambda: first(compare(*draw(mask=mask), index=1) for mask in (None, *masks[:2])),
         "masks": lambda: first(compare(*given) for given in masked),
         "numerically safe": unsafe,
@@ -163,7 +162,8 @@ def judge_heads(submission: Sandbox) -> Verdicts:
     of_weights = [[], [masks["b1qk"]]][: 1 if compare(*draw(), masks["b1qk"]) else 2]
     unmasked, masked = (usual(tested.call, [*draw(), *m], [*draw(), *m], tested.learned) for m in ([], [masks["b1qk"]]))
     return {
-        "projections and heads": lambda: first(compare(*given) for given in (draw(), draw(1, 1), draw(40, 70))),
+        "projections and heads": lambda: compare(*draw()),
+        "special cases": lambda: first(compare(*given) for given in (draw(1, 1), draw(40, 70))),
         "returned weights": lambda: first(compare(*draw(), *mask, index=1) for mask in of_weights),
         "masks reach every head": lambda: obeyed(masks["b11k"]) if problem else first(wrong),
         "a query without keys": unsafe,
@@ -205,13 +205,15 @@ def judge_norm(submission: Sandbox) -> Verdicts:
         factor = float(new(x).detach().norm() / formulas.norm(x).norm())  # a variance is another item's
         return apart(new(x), formulas.norm(x) * factor, OF_NORMS)
 
-    def outputs() -> str:
-        wrong = first(compare(y) for y in (x, 100 * normal(d), 100 * normal(2, 3, 2, d)))
+    def new_ones() -> str:
+        wrong = apart(new(x), formulas.norm(x), OF_NORMS)
         is_sample = wrong and not apart(new(x), formulas.norm(x, less=1), OF_NORMS)
         return "variance over d - 1" if is_sample else wrong
 
     return {
-        "mean, variance, gain and shift": outputs,
+        "mean and variance": new_ones,
+        "gain and shift": lambda: compare(x),
+        "special cases": lambda: first(compare(100 * normal(*shape)) for shape in ((d,), (2, d), (2, 3, 2, d))),
         "epsilon": lambda: (
             of_epsilon(1.0, epsilon=0.5) or of_epsilon(1e-3) or of_epsilon(1e-2, epsilon=0.0) or constant()
         ),
@@ -235,7 +237,8 @@ def judge_network(submission: Sandbox) -> Verdicts:
     other = f"{reading[0]} instead of relu" if reading and reading[0] != "relu" else ""
     return {
         "both maps": lambda: problem or ("" if biases == 2 else f"{biases} biases instead of 2"),
-        "relu between them": lambda: problem or other,
+        "relu between them": lambda: problem or other or apart(tested.call.train()(x), tested.call.eval()(x)),
+        "special cases": lambda: problem or other,
         **usual(tested.call, [x], [normal(2, 5, d)], tested.learned),
     }
 
@@ -252,9 +255,14 @@ def judge_masks(submission: Sandbox) -> Verdicts:
     def later(n: int) -> str:
         return same(torch.arange(n)[:, None] >= torch.arange(n), "causal_mask", n)
 
+    def off_device() -> str:
+        mask = submission.apply("device_of", "masks.causal_mask", [3, "meta"], isolated=False)
+        return "" if mask == "meta" else "it is made on the CPU whatever the device"
+
     return {
         "padding": lambda: first(same((tokens != pad)[:, None, None], "padding_mask", tokens, pad) for pad in (0, 2)),
-        "later positions": lambda: first(map(later, (1, 4, 70))),
+        "later positions": lambda: first(map(later, (2, 4))),
+        "special cases": lambda: first(map(later, (1, 70))) or off_device(),
     }
 
 
@@ -295,8 +303,8 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
         is_free = not rate and not torch.equal(got, again)  # a part of its own may have a rate of its own
         return "" if is_free else apart(got, wanted, 1e-3)
 
-    def outputs() -> str:
-        return first(compare(*draw(*axes, masked=False)) for axes in ((5, 6), (1, 1), (40, 50)))
+    def outputs(*sizes: tuple[int, int]) -> str:
+        return first(compare(*draw(*axes, masked=False)) for axes in sizes)
 
     def obeyed() -> str:
         """With another formula: the last position of x or of the memory, hidden from all others, changes none."""
@@ -310,12 +318,13 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
         return ""
 
     def masks() -> str:
-        return obeyed() if outputs() else first(compare(*draw(*axes)) for axes in ((5, 6), (5, 5), (40, 50)))
+        return obeyed() if outputs((5, 6)) else first(compare(*draw(*axes)) for axes in ((5, 6), (5, 5), (40, 50)))
 
     n_weights = max(1, n_layers) * (1 + is_decoder)
     return {
-        "sublayers": outputs,
-        "layers in order": outputs,
+        "sublayers": partial(outputs, (5, 6)),
+        "layers in order": partial(outputs, (5, 6)),
+        "special cases": partial(outputs, (1, 1), (40, 50)),
         "returned weights": lambda: first(compare(*draw(masked=False), index=i) for i in range(1, 1 + n_weights)),
         "masks": masks,
         "masks reach every layer": masks,
