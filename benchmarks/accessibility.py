@@ -1,6 +1,6 @@
 """Checks with axe-core that everybody can read the pages that the kit hands out.
 
-    python -m benchmarks accessibility "the guide=student/guide.html" "the site=build/site"
+    python -m benchmarks accessibility "the site=build/site" "the sample class=build/demo/marks"
 
 Each page is opened in Chromium at the widths of a telephone and a screen, light and dark.
 """
@@ -70,8 +70,12 @@ def audit(pages: Sequence[Path]) -> Iterator[Violation]:
 
 
 def pages_below(path: Path) -> list[Path]:
-    """A page itself, or all that a folder holds. Raises UserError where there is none."""
-    pages = sorted(path.rglob("*.html")) if path.is_dir() else [path] if path.is_file() else []
+    """A page itself, or all that a folder holds. Raises UserError where there is none.
+
+    What a server shows for a missing page is left out: it finds its files from the server's root alone.
+    """
+    pages = sorted(page for page in path.rglob("*.html") if page.name != "404.html") if path.is_dir() else []
+    pages = [path] if path.is_file() else pages
     if not pages:
         raise UserError(f"{path}: no page; expected a file .html, or a folder that holds some")
     return pages

@@ -69,7 +69,7 @@ class Row:
 
 def measure(picture: Annotated[Path, option("file to draw into", type=Path)] = PICTURE) -> int:
     """Compare points that faults cost with what they do to a trained model, in a picture."""
-    costs = costs_of_faults()
+    costs = costs_of_faults(measured_faults())
     for cost in (cost for cost in costs if not cost.fits):
         print(f"{cost.fault}: keeps {cost.kept:.0%} of the points, {cost.bleu:.0%} of BLEU")
     plot(costs, picture)
@@ -86,11 +86,17 @@ def measure_panel() -> int:
     return 0
 
 
-def costs_of_faults() -> list[Cost]:
-    """All faults that were measured; what cannot be trained has no BLEU."""
+def measured_faults() -> list[str]:
+    """The ids of all faults that were measured."""
+    known = {fault.id for fault in faults_of(read_assignment())}
+    return [row["fault"] for row in read_lines(MEASURED) if row["fault"] in known]
+
+
+def costs_of_faults(names: Collection[str]) -> list[Cost]:
+    """The costs of faults that were measured; what cannot be trained has no BLEU."""
     rows = {row["fault"]: row for row in read_lines(MEASURED)}
     tasks, costs = {task.number: task for task in read_assignment().tasks}, []
-    for name, lost in missing_items(rows).items():
+    for name, lost in missing_items(names).items():
         row = rows[name]
         intact = rows["intact post-norm" if row["task"] in POST_NORM else "intact pre-norm"]["bleu"]
         kept = kept_share(tasks[row["task"]], lost)

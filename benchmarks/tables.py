@@ -24,7 +24,9 @@ from foundation.places import REFERENCE, ROOT
 from foundation.texts import counted
 from foundation.whole_files import make_folder, write_whole
 from given.config import ConfigError
-from given.decoding import bleu
+from given.decoding import bleu, translate
+from given.package import Package
+from given.run_folder import Checkpoint
 from reference.data import read_pairs
 from reference.vocab import join_subwords
 from validity.console import CommandError, option, print_table, run_python, table
@@ -39,7 +41,10 @@ RUNS = Path("runs/tables")
 Files = tuple[Path, Path, Path | None]
 """Pairs to train on, of dev, and of test."""
 Result = dict[str, float]
-"""Of one model: dev BLEU after the last epoch, test BLEU of the best model where test pairs are given, and minutes."""
+"""Of one model: train and dev BLEU after the last epoch, test BLEU of the best model where test pairs are given, the
+number of parameters, and minutes."""
+N_TRAINED = 1000
+"""Training pairs that are translated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +77,7 @@ class Column:
                 flags += [f"--{name.replace('_', '-')}", value]
         history = train_reference(folder, train, dev, *flags)
         result = {"dev": history[-1]["dev_bleu"], "minutes": round(sum(line["seconds"] for line in history) / 60, 2)}
+        result |= about_training(folder / "last.pt", read_pairs(train)[:N_TRAINED])
         if test:
             references = [join_subwords(tgt) for _, tgt in read_pairs(test)]
             result["test"] = round(bleu(lines.read_text(encoding="utf-8").split("\n")[:-1], references), 4)
@@ -89,6 +95,15 @@ def train_reference(folder: Path, train: Path, dev: Path, *flags: object, cwd: P
     run_python("-m", "reference", "train", *files, *flags, cwd=cwd)
     lines = (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
+
+
+def about_training(path: Path, pairs: Sequence[tuple[list[str], list[str]]]) -> Result:
+    """BLEU on training pairs, and the number of parameters, of the last model of a run."""
+    saved = Checkpoint.load(Package("reference"), path)
+    saved.load_weights(model := saved.build_model(), path)
+    translations = [join_subwords(line) for line in translate(model, [source for source, _ in pairs], saved)]
+    train_bleu = bleu(translations, [join_subwords(target) for _, target in pairs])
+    return {"train": round(train_bleu, 4), "parameters": sum(each.numel() for each in model.parameters())}
 
 
 def find_result(folder: Path, files: Files) -> Result | None:
@@ -157,14 +172,17 @@ def train_missing(columns: Sequence[Column], seeds: int, files: Files, output: P
 
 def models(rows: Rows, has_test: bool) -> str:
     """All models of one of the report's tables."""
-    figures = {"dev": "dev BLEU", **({"test": "test BLEU"} if has_test else {}), "minutes": "minutes of CPU a run"}
+    tests = {"test": "test BLEU"} if has_test else {}
+    figures = {"train": "train BLEU", "dev": "dev BLEU", **tests, "minutes": "minutes of CPU a run"}
     cells = []
     for column, results in rows.items():
         done = [result for result in results if result]
-        measured = [mean_and_spread([result[name] for result in done]) for name in figures]
+        measured = [mean_and_spread([result[name] for result in done if name in result]) for name in figures]
+        sizes = {f"{result['parameters']:,}" for result in done if "parameters" in result}
         reported = ", ".join(f"{value:.2f}" for value in column.reported)
-        cells.append([column.name, len(done) or "not run", *measured, reported])
-    return table(["model", "seeds", *figures.values(), "the report"], cells)
+        cells.append([column.name, *(sizes or {"–"}), len(done) or "not run", *measured, reported])
+    names = ", ".join(("train", "dev", "test")[-len(next(iter(rows)).reported) :])
+    return table(["model", "parameters", "seeds", *figures.values(), f"the report: {names}"], cells)
 
 
 def masks(rows: Rows) -> str:

@@ -134,7 +134,11 @@ def language(text: str) -> str:
 
 def number_or_share(text: str) -> int | str:
     """Reads a number of pairs, or their share: `500`, `10%`, `0.5%`."""
-    return text if re.fullmatch(r"\d{1,2}(\.\d{1,9})?%", text) else at_least(0)(text)
+    if re.fullmatch(r"\d{1,2}(\.\d{1,9})?%", text):
+        return text
+    if re.fullmatch(r"\d{1,9}", text):
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r}: expected a number of pairs, or their share below 100%, such as 10%")
 
 
 def choice(default: Any, text: str, kind: Callable[[str], Any] | None = None, **flag: Any) -> Any:

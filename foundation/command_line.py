@@ -17,6 +17,10 @@ LONGEST = 2000
 class UserError(ValueError):
     """A user's mistake: words or a file that cannot be used; the message is one line with the reason."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Returns what a notebook shows in place of a traceback."""
+        return [str(self)]
+
 
 class HelpFormatter(argparse.HelpFormatter):
     """Wraps descriptions, but no example: a command that is broken in two cannot be copied."""

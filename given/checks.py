@@ -218,7 +218,7 @@ def problems(package: Package, files: dict[str, Path]) -> Iterator[str]:
     if TRANSLATIONS.name in files and SOURCES.is_file():
         path = files[TRANSLATIONS.name]
         lines = path.read_text(encoding="utf-8", errors="replace").removesuffix("\n").split("\n")
-        n_wanted = len(SOURCES.read_text(encoding="utf-8").splitlines())
+        n_wanted = len(SOURCES.read_text(encoding="utf-8", errors="replace").splitlines())
         while len(lines) > n_wanted and not lines[-1].strip():  # a translation may be empty, the last one too
             lines.pop()
         if len(lines) != n_wanted:

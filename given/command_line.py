@@ -18,7 +18,7 @@ from foundation.command_line import Parser, UserError, at_least, print_anywhere,
 
 from . import checks, decoding, drawing, run_folder, training
 from .config import ConfigError
-from .package import BrokenModuleError, Package
+from .package import Package
 
 
 def main(name: str, arguments: list[str] | None = None) -> int:
@@ -45,33 +45,34 @@ def run(options: argparse.Namespace) -> int:
         is_way_out = "E.2" in str(error) and hasattr(options, "preset")  # only `train` has that flag
         way_out = "; --no-norm-first trains without it" if is_way_out else ""
         raise NotImplementedError(f"this part is not written yet: {error} ({where}){way_out}") from None
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"{error.name} is not installed for this Python: run `pip install -r requirements.txt`"
-        ) from None
-    except AttributeError as error:
-        if not (problem := options.package.without_name(error)):
+    except Exception as error:
+        if isinstance(error, (UserError, OSError)) or not (text := explain(error, options.package)):
             raise
-        raise BrokenModuleError(problem) from None
-    except ValueError as error:
-        if isinstance(error, UserError) or not isinstance(error, options.package.data.DataError):
-            raise
-        raise ConfigError(str(error)) from None
-    except RuntimeError as error:
-        if "allocate memory" not in str(error) and not isinstance(error, torch.OutOfMemoryError):
-            raise
-        raise ConfigError("out of memory; a smaller model or --batch-size takes less") from None
+        raise ConfigError(text) from None
     except KeyboardInterrupt:
         print(file=sys.stderr)  # ends the line of a progress bar
         raise
+
+
+def explain(error: Exception, package: Package) -> str:
+    """Says in one line what is wrong in the user's code or files, or with the machine; "" for a mistake of ours."""
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error.name} is not installed for this Python: run `pip install -r requirements.txt`"
+    if isinstance(error, AttributeError) and (problem := package.without_name(error)):
+        return problem
+    if isinstance(error, ValueError) and isinstance(error, package.data.DataError):
+        return str(error)
+    if isinstance(error, RuntimeError) and ("allocate memory" in str(error) or type(error) is torch.OutOfMemoryError):
+        return "out of memory; a smaller model or --batch-size takes less"
+    place = package.place_of(error)
+    return f"{place}: {type(error).__name__}: {error}" if place else ""
 
 
 def make_parser(package: str) -> Parser:
     """Creates the parser, with all commands and their flags."""
     program = f"python -m {package}"
     parser = Parser(prog=program, description="Train and use a Transformer for machine translation.")
-    names = "sanity | hint | understand | hunt | train | average | compare | translate | attention | align | pack"
-    commands = parser.add_subparsers(required=True, metavar=names)
+    commands = parser.add_subparsers(required=True, metavar="command")
 
     def command(
         name: str, run: Callable[[argparse.Namespace], int], text: str, example: str, computes: bool = True

@@ -213,7 +213,8 @@ def config_from_flags(options: argparse.Namespace) -> Config:
 
     Raises: ConfigError if a setting is unknown or out of its limits.
     """
-    in_file = {}
+    in_file: dict[str, Any] = {}
+    in_flags = settings_in(options)
     if missing := LEFT_OUT.get(options.preset):
         without = " and ".join(missing)
         print(f"note: {options.preset} trains without {without}, which only instructors have", file=sys.stderr)
@@ -222,4 +223,8 @@ def config_from_flags(options: argparse.Namespace) -> Config:
             in_file = tomllib.loads(options.settings.read_text(encoding="utf-8"))
         except ValueError as error:  # no UTF-8, or no TOML
             raise ConfigError(f"{options.settings}: {error}") from None
-    return Config.from_dict(PRESETS[options.preset or "course"].to_dict() | in_file | settings_in(options))
+    try:
+        return Config.from_dict(PRESETS[options.preset or "course"].to_dict() | in_file | in_flags)
+    except ConfigError as error:
+        is_in_file = any(name in str(error) for name in in_file.keys() - in_flags.keys())
+        raise ConfigError(f"{options.settings}: {error}" if is_in_file else str(error)) from None

@@ -69,6 +69,7 @@ class Experiment(Setup):
         size = min(DEV_BATCH, MOST_SCORES // len(self.tgt_vocab) or 1)
         self.dev_loader = loader(dev_pairs, *vocabularies, size, bucketing=True, diagonal=self.diagonal)
         self.scheduler = make_scheduler(self.optimizer, config, self.total_steps)
+        self.files: dict[str, str] = {}  # of the pairs, for `--resume`
         self.step = 0
         self.history: list[dict[str, float]] = []
         self.watched: Watched | None = None
@@ -162,6 +163,7 @@ class Experiment(Setup):
             rng_states={kind: generator.get_rng_state() for kind, generator in self._generators().items()},
             history=self.history,
             corpus=self.corpus,
+            files=self.files,
             step=self.step,
             since_report=self._since_report,
             watched=vars(self.watched) if self.watched else None,
@@ -193,7 +195,7 @@ class Experiment(Setup):
                 translations = self.run_epoch(progress, folder)
                 self._save(folder, is_report=True)
                 print("  ".join(f"{name} {value:g}" for name, value in self.history[-1].items()), flush=True)
-                print("\n".join(self._draw_samples(translations, samples, marks)), flush=True)
+                print("".join(self._draw_samples(translations, samples, marks)), end="", flush=True)
         except KeyboardInterrupt:
             if self.step > self._saved_step and self._is_between_steps:
                 self._save(folder, is_report=False)
@@ -319,7 +321,7 @@ class Experiment(Setup):
             source, reference = self.dev_pairs[index]
             shown = (source, translations[index], reference)
             texts = (" ".join(tokens) if marks else self.package.vocab.join_subwords(tokens) for tokens in shown)
-            lines += [f"    {sign}{text}" for sign, text in zip(("", "-> ", "== "), texts, strict=True)]
+            lines += [f"    {sign}{text}\n" for sign, text in zip(("", "-> ", "== "), texts, strict=True)]
         return lines
 
     def _look(self, epoch: float) -> None:

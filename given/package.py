@@ -81,13 +81,15 @@ class Package:
             if "codec can't decode" in error.msg:
                 return f"{place}: it is not UTF-8 text; save it as UTF-8"
             return f"{place}, line {error.lineno}: this is not Python: {error.msg}"
-        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-        own = [frame for frame in frames if frame.f_globals.get("__package__") == self.name]
-        line = f", line {own[-1].f_lineno}" if own else ""
-        place = Path(own[-1].f_code.co_filename).name if own else f"{module}.py"
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         right = f"; write `from .{missing} import …`" if missing in MODULES else ""
-        return f"{self.name}/{place}{line}: {type(error).__name__}: {error}{right}"
+        return f"{self.place_of(error) or f'{self.name}/{module}.py'}: {type(error).__name__}: {error}{right}"
+
+    def place_of(self, error: Exception) -> str:
+        """Returns the file and the line of the package's own code that was reached last; "" if there is none."""
+        steps = traceback.walk_tb(error.__traceback__)
+        own = [(frame, line) for frame, line in steps if frame.f_globals.get("__package__") == self.name]
+        return f"{self.name}/{Path(own[-1][0].f_code.co_filename).name}, line {own[-1][1]}" if own else ""
 
     def _with_null_bytes(self, module: str) -> str:
         """Returns the name of a file with null bytes, such as UTF-16: Python's error does not name it."""

@@ -15,6 +15,7 @@ import io
 import json
 import shlex
 import sys
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from .config import Config, ConfigError
 from .package import BrokenModuleError, Package, Setup
 
 FORMAT = 1
+NOT_OURS = "a file of PyTorch, but not a checkpoint that `train` wrote"
 FILES = """best.pt last.pt average.pt epoch-*.pt step-*.pt settings.toml history.jsonl curves.png tensorboard/events.*
     languages.json tokenizer*.json"""
 
@@ -50,6 +52,7 @@ class Checkpoint(Setup):
     rng_states: dict[str, Tensor]  # states of the random generators that training uses, by kind of device
     history: list[dict[str, float]]
     corpus: dict[str, str] = field(default_factory=dict)  # fingerprints of the training and dev pairs
+    files: dict[str, str] = field(default_factory=dict)  # that they were read from
     step: int = 0  # steps of the optimizer that are done
     since_report: dict[str, float] = field(default_factory=dict)  # loss, batches and seconds since the last report
     watched: dict[str, Any] | None = None  # a sentence pair and its attention so far, if the run records it
@@ -74,8 +77,8 @@ class Checkpoint(Setup):
         """
         try:
             content = torch.load(path, map_location="cpu", weights_only=True)
-            if content.pop("format") != FORMAT:
-                raise ValueError
+            if (version := content.pop("format", None)) != FORMAT:
+                raise CheckpointError(f"{path}: {f'format {version}, expected {FORMAT}' if version else NOT_OURS}")
             content["config"] = Config.from_dict(content["config"])
             for name in ("src_vocab", "tgt_vocab"):
                 content[name] = package.vocab.Vocabulary(content[name])
@@ -83,10 +86,13 @@ class Checkpoint(Setup):
         except OSError as error:
             hint = "; `train` writes it" if isinstance(error, FileNotFoundError) else ""
             raise CheckpointError(f"{path}: {error.strerror or error}{hint}") from None
-        except BrokenModuleError:
+        except (BrokenModuleError, CheckpointError):
             raise
+        except ConfigError as error:
+            raise CheckpointError(f"{path}: was written by another version: {error}") from None
         except Exception:  # torch.load raises a dozen kinds for a damaged file
-            raise CheckpointError(f"{path}: not a checkpoint of this version, or a damaged one") from None
+            is_whole = zipfile.is_zipfile(path)
+            raise CheckpointError(f"{path}: {NOT_OURS if is_whole else 'cut off, or not a checkpoint'}") from None
 
     def load_weights(self, model: nn.Module, path: Path, last: bool = False) -> None:
         """Puts the weights into a model made from the same configuration; `path` is for messages.

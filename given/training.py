@@ -37,9 +37,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     text = "a folder that `data prepare` wrote: its training and dev split, in place of --train and --dev"
     parser.add_argument("--corpus", type=Path, metavar="DIR", help=text)
-    text = f"`source|||target` lines (default: {FILES['train']})"
-    parser.add_argument("--train", type=Path, default=FILES["train"], help=text)
-    parser.add_argument("--dev", type=Path, default=FILES["dev"], help=f"likewise (default: {FILES['dev']})")
+    for split, lines in {"train": "`source|||target` lines", "dev": "likewise"}.items():
+        text = f"{lines} (default: those of the run that is resumed, or {FILES[split]})"
+        parser.add_argument(f"--{split}", type=Path, help=text)
     parser.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
     text = "resume from last.pt in the run's folder; --epochs, --max-steps or --patience prolong the run"
     parser.add_argument("--resume", action="store_true", help=text)
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         experiment.run(options.output, samples=options.samples, marks=options.sample_marks, **kept)
     except KeyboardInterrupt:
         is_saved = experiment.step and (options.output / "last.pt").is_file()
-        raise KeyboardInterrupt("; --resume, with the same files and --output, goes on" if is_saved else "") from None
+        raise KeyboardInterrupt("; --resume, with the same --output, goes on" if is_saved else "") from None
     print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
     best = ["--checkpoint", str(options.output / "best.pt")]
     if options.test_file:
@@ -112,23 +112,26 @@ def prepare(options: argparse.Namespace) -> tuple[Experiment, dict[str, bytes]]:
         if others := [name for name in given if name not in LENGTHS]:
             flag = others[0].replace("_", "-")
             raise ConfigError(f"--resume keeps the settings of the run but its length; leave out --{flag}")
-        config = Checkpoint.load(package, start).config
+        saved = Checkpoint.load(package, start)
+        config, remembered = saved.config, saved.files
     else:
-        config = config_from_flags(options)
+        config, remembered = config_from_flags(options), {}
     if "epochs" in given and (max_steps := given.get("max_steps", config.max_steps)):
         raise ConfigError(f"--epochs {options.epochs} has no effect: max_steps = {max_steps} counts in its place")
-    files = [
-        find_split(package, options.corpus, split) if options.corpus else getattr(options, split) for split in FILES
-    ]
-    train_pairs, dev_pairs = (read_split(package, path, config) for path in files)
+    if options.corpus:
+        files = {split: find_split(package, options.corpus, split) for split in FILES}
+    else:
+        files = {split: getattr(options, split) or Path(remembered.get(split, FILES[split])) for split in FILES}
+    train_pairs, dev_pairs = (read_split(package, path, config) for path in files.values())
     make_folder(options.output)
     if is_resumed:
         experiment = Experiment.resume(package, start, train_pairs, dev_pairs, options.device, given)
     else:
         experiment = Experiment(package, config, train_pairs, dev_pairs, options.device)
+    experiment.files = {split: str(path) for split, path in files.items()}
     if options.attention_through_time is not None and not experiment.watched:
         experiment.watch(options.attention_through_time)
-    languages = files[0].parent / LANGUAGES
+    languages = files["train"].parent / LANGUAGES
     tokenizers = extra("raw_text", str(languages)).tokenizer_files(languages.parent) if languages.is_file() else {}
     return experiment, tokenizers
 

@@ -91,7 +91,7 @@ def marks_are_right(project: Project, release: Release) -> list[str]:
             write_all(files, folder / "class" / entry)
         write_all(release.folder, folder / release.assignment.package)
         command: list[str | Path] = ["-m", "autograder", "grade-class", folder / "class", "--output", folder / "marks"]
-        command += ["--release", folder / release.assignment.package, "--jobs", "1"]
+        command += ["--release", folder / release.assignment.package, "--jobs", str(AT_A_TIME)]
         finished = run_python(command, project.root)
         if finished.returncode:
             return [f"`python -m autograder grade-class`: {ending_of(finished)}"]

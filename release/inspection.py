@@ -24,6 +24,7 @@ from .notebooks import FOLDER, HELPER, PREDICTIONS, SUPPORT
 from .opaque import opaque_in
 from .packing import ARCHIVES, GRADESCOPE_ZIP, Audience, audience_of, make_zip
 from .pictures import PNG, fault_of_picture
+from .skeleton import ASSIGNMENT_FILE
 
 OURS = {
     "engine and assignment": r"(?:assignment|autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)",
@@ -213,7 +214,20 @@ def places_of_dropped_tasks(root: Path, reference: Path, assignment: Assignment)
         shown = path.relative_to(root) if path.is_relative_to(root) else path
         named = {(n, number) for n, line in _read_lines(path, text) for number in dropped if _names(line, number)}
         places += [f"{shown}:{n}: names task {number}, which is not in assignment.toml" for n, number in sorted(named)]
-    return places
+    return [*places, *_items_without_tests(root, assignment)]
+
+
+def _items_without_tests(root: Path, assignment: Assignment) -> Iterator[str]:
+    """Yield a line for each item of a rubric that no test names, perhaps since that was in another task's file."""
+    text = (root / ASSIGNMENT_FILE).read_text(encoding="utf-8")
+    tests = [path.read_text(encoding="utf-8") for path in (root / TESTS).glob("*.py")]
+    for task in (task for task in assignment.tasks if task.has_component_tests):
+        own = [test for test in tests if task.marker in test]
+        for item in task.items:
+            if not any(f'"{item.name}"' in test or f"'{item.name}'" in test for test in own):
+                place = text.find(f'"{item.name}"', text.find(f'number = "{task.number}"'))
+                line = text.count("\n", 0, place) + 1
+                yield f"{ASSIGNMENT_FILE}:{line}: task {task.number}: no test names the item {item.name!r}"
 
 
 def _names(line: str, number: str) -> bool:

@@ -1,14 +1,23 @@
 """The command line of this package: `train`, `translate` and others, which are in `given/`."""
 
 import sys
-
-from given import command_line
+from pathlib import Path
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; `arguments` are the words after the program's name, None = those of this process."""
+    from given import command_line  # loads PyTorch, which takes a moment
+
     return command_line.main(__package__, arguments)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if not __package__:
+        folder = Path(__file__).resolve().parent
+        print(f"type `python -m {folder.name} …` in the folder {folder.parent}", file=sys.stderr)
+        sys.exit(2)
+    try:
+        status = main()
+    except KeyboardInterrupt:  # before there is anything to stop
+        status = 130
+    sys.exit(status)

@@ -1,8 +1,8 @@
 """The encoder layer, the decoder layer, and their parts: LayerNorm and the feed-forward network.
 
 Shapes: b batch · s source length · t target length · h heads · d = d_model.
-Masks are boolean, True = may attend.
-A component leaves its arguments as they are, and keeps nothing from one call to the next.
+Masks are boolean, True = may attend; None = no restriction.
+A component leaves its arguments as they are, keeps nothing from one call to the next, and works in float32 and float64.
 Papers: Vaswani et al. 2017, sections 3.1, 3.3 and 5.4 (the paper's d_ff is `d_ff`); Ba et al. 2016, "Layer
 Normalization", section 3; for `norm_first` Xiong et al. 2020, "On Layer Normalization in the Transformer
 Architecture", figure 1b.
@@ -37,6 +37,8 @@ class FeedForward(nn.Module):
     """A small network applied to each position separately (section 3.3, equation 2).
 
     FFN(x) = W_2 relu(W_1 x + b_1) + b_2
+
+    Dropout is for the layers, which apply it to the output.
     """
 
     def __init__(self, d_model: int, d_ff: int) -> None:

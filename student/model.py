@@ -1,8 +1,8 @@
 """Encoder, decoder, and the whole Transformer.
 
 Shapes: b batch · s source length · t target length · h heads · d = d_model.
-Masks are boolean, True = may attend.
-A component leaves its arguments as they are, and keeps nothing from one call to the next.
+Masks are boolean, True = may attend; None = no restriction.
+A component leaves its arguments as they are, keeps nothing from one call to the next, and works in float32 and float64.
 Paper: Vaswani et al. 2017, section 3 and figure 1.
 """
 
@@ -119,7 +119,7 @@ class Transformer(nn.Module):
         dropout: float = 0.1,
         norm_first: bool = False,
     ) -> None:
-        """Creates all parts; `dropout` reaches the positional encodings and every layer."""
+        """Creates all parts, a table for each side; `dropout` reaches the positional encodings and every layer."""
         super().__init__()
         # TODO 2.4: create an `InputEmbedding` and a `PositionalEncoding` for each side, the `Encoder`
         # and the `Decoder`; `dropout` goes to the positional encodings too.

@@ -45,6 +45,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 TOGETHER = ("tests/autograder/grading/", "tests/data/", "tests/notebooks/")
 """Folders whose files share what takes long to make: a grader, the whole corpus, the course."""
+APART = "tests/project/test_recipes.py"
+"""Its tests share next to nothing, and each takes long."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -54,7 +56,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer | None) -> 
 
     class ByFixtures(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+            folders = (folder for folder in TOGETHER if nodeid.startswith(folder))
+            return next(folders, nodeid if nodeid.startswith(APART) else super()._split_scope(nodeid))
 
     return ByFixtures(config, log)
 

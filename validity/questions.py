@@ -174,21 +174,23 @@ def share_of(hits: Iterable[float]) -> float:
 
 def report(asked: Sequence[Asked]) -> tuple[str, bool]:
     """The result in Markdown, and whether it is as it should be."""
-    questions = [it.question for it in asked]
-    kinds = sorted({it.kind for it in questions})
+    questions = [answer.question for answer in asked]
+    kinds = sorted({question.kind for question in questions})
     rows = []
     for kind in [*kinds, "all"]:
-        some = [it for it in questions if kind in (it.kind, "all")]
+        some = [question for question in questions if kind in (question.kind, "all")]
         name, share = max(by_features(some).items(), key=lambda pair: pair[1])
-        bad = sum(bool(it.problem) for it in asked if kind in (it.question.kind, "all"))
+        bad = sum(bool(answer.problem) for answer in asked if kind in (answer.question.kind, "all"))
         rows.append([kind, len(some), bad, f"{share:.0%} ({name})"])
     shown = table(["kind", "questions", "not it right choice", "best text feature"], rows)
     problems = [
-        f"{it.submission}, {it.question.kind}, {it.question.component}: {it.problem}" for it in asked if it.problem
+        f"{answer.submission}, {answer.question.kind}, {answer.question.component}: {answer.problem}"
+        for answer in asked
+        if answer.problem
     ]
     best = max(by_features(questions).values(), default=0.0)
     holds = not problems and len(kinds) >= LEAST_KINDS and best <= MOST_BY_TEXT
-    students = len({it.submission for it in asked})
+    students = len({answer.submission for answer in asked})
     counts = f"{len(asked)} questions about {students} submissions, {len(kinds)} kinds"
     return "\n".join([shown, "", counts, *problems]), holds
 

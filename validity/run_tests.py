@@ -40,6 +40,8 @@ CALLS = (
 """Files that call a submission: arguments that it does not take are refused there."""
 SECONDS_A_SEED = 600.0
 """Wall time after which a version's process is ended, for each of its seeds; the tests take seconds."""
+WARM = set[str]()
+"""The markers of tasks whose tests have run in this process, which has thereby loaded what they need."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,10 @@ class Recorder(Collection):
         """
         # An alarm in the middle of an import would leave half a module behind: the slowest one comes first.
         importlib.import_module("torch._dynamo")
-        is_partial = all(version.markers for version in versions)
-        markers = {marker for version in versions for marker in version.markers} if is_partial else set()
-        deque(run_here(self, Version("warm-up", sources, [0], tuple(sorted(markers)))), maxlen=0)
+        everything = {marker for item in self.items for marker in markers_of(item)}
+        if cold := {marker for version in versions for marker in version.markers or everything} - WARM:
+            deque(run_here(self, Version("warm-up", sources, [0], tuple(sorted(cold)))), maxlen=0)
+            WARM.update(cold)
 
     def run(self, version: Version, submission: SubmissionUnderTest) -> Iterator[Run]:
         """Runs the tests of a version in this process, once for each seed."""

@@ -6,17 +6,20 @@ is what is returned.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations_with_replacement, permutations, product
+from itertools import chain, combinations, combinations_with_replacement, permutations, product
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
+from assignment.stand_ins.components import causal_mask as stand_in_for_causal_mask
 from autograder.testing.arguments import Inputs, copies_of
 from autograder.testing.comparison import alike
 from autograder.testing.fitting import Computation
+from autograder.testing.observation import known as known_factor
+from autograder.testing.observation import ratio
 from autograder.testing.submission import SubmissionUnderTest
 
 Slot = TypeVar("Slot")
@@ -78,6 +81,11 @@ class Flow:
         return cls(firsts.get(kind) or PARTS[kind][2], tuple(steps))
 
     @property
+    def dropped(self) -> list[str]:
+        """The parts whose output dropout acts on."""
+        return [step[0] for step in self.steps if step[0][0] in DROPPED]
+
+    @property
     def counts(self) -> Counter[str]:
         """How many parts of each letter it has."""
         return Counter(step[0][0] for step in self.steps[:-1])
@@ -89,36 +97,65 @@ class Flow:
         for chosen in product(*(permutations(pools.get(letter, ()), count) for letter, count in counts.items())):
             yield dict(zip(names, chain(*chosen), strict=True))
 
-    def run(self, parts: Mapping[str, Computation], *arguments: Tensor | None, kept: float = 1.0) -> list[Any]:
-        """Compute the output, and weights; dropout leaves so much of the outputs that it acts on, 1 or 0."""
+    def run(
+        self,
+        parts: Mapping[str, Computation],
+        *arguments: Tensor | None,
+        kept: float = 1.0,
+        spared: Collection[str] = (),
+    ) -> list[Any]:
+        """Compute the output, and weights; dropout leaves so much of the outputs that it acts on, 1 or 0.
+
+        It does not act on the `spared` parts.
+        """
         known: dict[str, Tensor | None] = dict(zip(self.names, arguments, strict=True))
         seen: list[Any] = []
         for name, *reads in self.steps[:-1]:
             result = parts[name](*(total(known, sum_of) for sum_of in reads))
             output, *weights = result if isinstance(result, (tuple, list)) else [result]
-            known[name] = kept * output if name[0] in DROPPED and kept != 1 else output
+            is_dropped = kept != 1 and name[0] in DROPPED and name not in spared
+            known[name] = kept * output if is_dropped else output
             seen += [weights] if weights else []
         output = total(known, self.steps[-1][1])
         return [output, *(map(list, zip(*seen, strict=True)) if self.is_stack else chain(*seen))]
 
-    def first_deviation(self, submission: SubmissionUnderTest, module: Any, method: str, inputs: Inputs) -> str:
-        """Name the part that is the first to read something else than it should, and what that is; "" if none does."""
+    def first_deviation(
+        self,
+        submission: SubmissionUnderTest,
+        module: Any,
+        method: str,
+        settings: Mapping[str, float],
+        inputs: Inputs,
+    ) -> str:
+        """Name the part that is the first to read something else than it should, and what that is; "" if none does.
+
+        Each part should be one of its own, made with these settings.
+        """
         calls, result = submission.apply("inner_calls", module, method, copies_of(inputs.values()))
         known: dict[str, Tensor | None] = dict(inputs)
         words: dict[str, str] = {name: name for name in inputs}
         counts: Counter[str] = Counter()
-        for (kind, handed, returned), (wanted, *expected) in zip(calls, self.steps, strict=False):
+        parts: dict[str, str] = {}  # by name in the module
+        for (kind, handed, returned, place, made_with), (wanted, *expected) in zip(calls, self.steps, strict=False):
             letter, text, arguments = PARTS[str(kind)]
             counts[letter] += 1
             part = text.format(counts[letter])
             if wanted == "=":
                 return f"{part} is called, after which nothing should follow"
             if wanted[0] != letter:
-                return f"{part} is called where {word_of(wanted)} should be"
+                given = f", with {described(handed[0], known, words)}," if handed else ""
+                return f"{part} is called{given} where {word_of(wanted)} should be"
             for argument, value, sum_of in zip(arguments, handed, expected, strict=False):
                 if not is_same(value, total(known, sum_of)):
                     reads = f"{part} gets {described(value, known, words)}" + f" as {argument}" * (len(arguments) > 1)
-                    return f"{reads}; it should be {in_words(sum_of, words)}"
+                    due = in_words(sum_of, words)
+                    return f"{reads}; it should be {due}" + ", None here" * (total(known, sum_of) is None)
+            if other := {name: value for name, value in made_with.items() if value != settings.get(name, value)}:
+                got, due = (in_numbers({name: of[name] for name in other}) for of in (made_with, settings))
+                return f"{part}, `{place}`, is made with {got}; it should be {due}"
+            if place in parts:
+                return f"`{place}` serves as {parts[place]} and as {part}; each should be one of its own"
+            parts[place] = part
             name = f"{letter}{counts[letter]}"
             known[name], words[name] = returned, f"the output of {part}"
         if result is None:
@@ -129,6 +166,11 @@ class Flow:
         if not is_same(result, total(known, sum_of)):
             return f"{described(result, known, words)} is returned; it should be {in_words(sum_of, words)}"
         return ""
+
+
+def in_numbers(settings: Mapping[str, Any]) -> str:
+    """Settings in words: "d_ff = 11 and dropout = 0.3"."""
+    return " and ".join(f"{name} = {x:.4g}" if type(x) is float else f"{name} = {x}" for name, x in settings.items())
 
 
 def word_of(name: str) -> str:
@@ -154,28 +196,74 @@ def is_same(value: Tensor | None, other: Tensor | None) -> bool:
 
 
 def described(value: Tensor | None, known: Mapping[str, Tensor | None], words: Mapping[str, str]) -> str:
-    """A value in words: what is known, a sum of that, or something else."""
+    """A value in words: what is known, a multiple or a sum of that, a mask made of others, or something else."""
     if value is None:
         return "None"
+    if value.dtype == torch.bool:
+        return next((text for text, mask in masks_of(value, known) if is_same_mask(value, mask)), "another mask")
     names = [name for name, other in known.items() if other is not None and other.shape == value.shape]
+    for name in names if value.is_floating_point() else ():
+        other = total(known, name)
+        if other is not None and (factor := ratio(value.double(), other.double())) is not None:
+            return f"{words[name]} times {factor:.4g}"
     for count in range(1, MOST_SUMMANDS + 1) if value.is_floating_point() else (1,):
         for chosen in combinations_with_replacement(names, count):
             if is_same(value, total(known, "+".join(chosen))):
                 return in_words("+".join(chosen), words)
-    return "something else"
+    return "something else" if names else f"something of shape {tuple(value.shape)}"
 
 
-def deviation_of_heads(submission: SubmissionUnderTest, module: Any, inputs: Inputs) -> str:
-    """Name what is wrong with the query, key and value that multi-headed attention hands to the attention inside."""
+def masks_of(value: Tensor, known: Mapping[str, Tensor | None]) -> Iterator[tuple[str, Tensor]]:
+    """Yield masks that a part may get, in words."""
+    causal = torch.ones(value.shape[-2:], dtype=torch.bool).tril()
+    yield "a mask that forbids nothing", torch.ones_like(value)
+    yield "a mask that forbids everything", torch.zeros_like(value)
+    masks = {name: mask for name, mask in known.items() if mask is not None and mask.dtype == torch.bool}
+    for name, mask in masks.items():
+        yield name, mask
+        yield f"the inverted {name}", ~mask
+        if mask.size(-1) == mask.size(-2):
+            yield f"{name} with rows and columns swapped", mask.mT
+        if mask.size(-1) == causal.size(-1):
+            yield f"{name}, and later positions forbidden", mask & causal
+    yield "a causal mask", causal
+    if causal.size(0) == causal.size(1):
+        yield "what `causal_mask` returns", stand_in_for_causal_mask(len(causal))
+    for first, second in combinations(masks, 2):
+        if masks[first].size(-1) == masks[second].size(-1):
+            yield f"{first} and {second} together", masks[first] & masks[second]
+
+
+def is_same_mask(value: Tensor, mask: Tensor) -> bool:
+    """True if two masks are the same once they are broadcast."""
+    try:
+        return bool((value == mask).all())
+    except RuntimeError:
+        return False
+
+
+def deviation_of_heads(
+    submission: SubmissionUnderTest, module: Any, n_heads: int, formula: Computation | None, inputs: Inputs
+) -> str:
+    """Name what is wrong with the query, key and value that multi-headed attention hands to the attention inside.
+
+    The formula is what the attention seems to compute, with its matrices and biases.
+    """
     query, names = inputs["query"], ("query", "key", "value")
+    usual = [x for name in names if (x := inputs[name]) is not None]
+    d_head = usual[0].size(-1) // n_heads
+    for name, x, part in zip(names, usual, submission.apply("attention_inputs", module, *usual), strict=False):
+        if part.shape[-2:] != (x.size(1), d_head):
+            shape = f"the attention gets {name} of shape {tuple(part.shape)}"
+            return f"{shape}; its last axes should be {x.size(1)} positions and the {d_head} features of a head"
     if query is None or query.size(1) < MOST_SUMMANDS:
         return ""
     given = [torch.randn_like(query) for _ in names]
-    *handed, _ = submission.apply("attention_inputs", module, *given)
+    handed = submission.apply("attention_inputs", module, *given)
     for index, name in enumerate(names):
         moved = [x.clone() for x in given]
         moved[index][:, 0] += 1
-        *others, _ = submission.apply("attention_inputs", module, *moved)
+        others = submission.apply("attention_inputs", module, *moved)
         for before, after, of in zip(handed, others, names, strict=True):
             changed = (before - after).abs() > 1e-5
             positions = changed.any(-1).any(1).any(0).nonzero().flatten().tolist()
@@ -187,4 +275,10 @@ def deviation_of_heads(submission: SubmissionUnderTest, module: Any, inputs: Inp
                 return f"a change at position 0 of {name} reaches position {positions[-1]} of the {of} that a head gets"
             if of == name and not bool(changed[:, :, 0].any(-1).all()):
                 return f"not every head gets a part of position 0 of {name}"
+    maps = [getattr(formula, "keywords", {}).get(kind, ()) for kind in ("matrices", "biases")]
+    for name, x, part, matrix, bias in zip(names, given, handed, *maps, strict=False):
+        due = (x.double() @ matrix + bias).unflatten(-1, (n_heads, d_head)).transpose(1, 2)
+        if part.shape == due.shape and (factor := ratio(part.double(), due)) is not None:
+            times = known_factor(factor, {"a head": part[0, 0]})
+            return f"the {name} that heads get is {factor:.4g} times its projection{times}"
     return ""

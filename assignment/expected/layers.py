@@ -204,12 +204,15 @@ def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
     most_biases = missing[0] * (4 + sizes.n_heads) * d_model
     fits = min(missing) >= 0 and any(least <= census.count <= least + most_biases for least in fewest)
     has_most = sum(map(min, got, wanted)) > sum(wanted) / 2 or 2 * census.count > min(fewest)
+    names = "MultiHeadedAttention", "FeedForward", "LayerNorm"
+    lacking = [f"{n} {name} for {due} sublayers" for name, due, n in zip(names, wanted, got, strict=True) if n < due]
+    one_each = f"{' and '.join(lacking)}: each sublayer has its own; build them in __init__"
     expect(
         fits,
         "how many of MultiHeadedAttention, FeedForward and LayerNorm the layer has",
         "{}, {} and {}".format(*wanted),
         "{}, {} and {}".format(*got) + (f", and {census.count} other learned numbers" if census.count else ""),
-        "each sublayer has its own; build them in __init__",
+        one_each if lacking else "each sublayer has one; which is too many?",
         OtherPartsError if has_most else CheckFailed,
     )
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder.testing.arguments import Inputs, copies_of
-from autograder.testing.case import Case
+from autograder.testing.case import Case, earlier_keys
 from autograder.testing.comparison import (
     NEGLIGIBLE,
     TOLERANCE_OF_FLOAT32,
@@ -75,8 +75,14 @@ def expect_as_if_absent(subject: Subject, inputs: Inputs, look_at: str) -> None:
         return expect_shape(first_part(subject.call(query, *others), subject.parts), query.shape, part, look_at)
 
     first = output(query, key, value, mask)
-    is_used = difference(output(query, 2 * key, 2 * value, mask), first) > TOLERANCE_OF_FLOAT32
-    expect(is_used, f"{part} of other keys and values", "another one", "the same", look_at)
+    # Who averages what a mask allows, whatever query and key are, has no attention that a mask could restrict.
+    others = {
+        "queries, or of other keys": [(-query, key, value), (query, -key, value)],
+        "keys and values": [(query, 2 * key, 2 * value)],
+    }
+    for name, several in others.items():
+        is_used = any(difference(output(*other, mask), first) > TOLERANCE_OF_FLOAT32 for other in several)
+        expect(is_used, f"{part} of other {name}", "another one", "the same", look_at)
     allowed = mask.expand(query.size(0), n_heads, query.size(-2), key.size(-2))
     by_head = first.reshape(*allowed.shape[:3], -1)
     for keys in allowed.flatten(0, -2).unique(dim=0):  # all sizes but that of the keys stay as they are
@@ -158,7 +164,7 @@ def expect_masks_obeyed(subject: Subject, plain: Inputs, look_at: str) -> None:
     values = [value for value in plain.values() if value is not None]
     n = min(value.size(1) for value in values)
     values = [value[:, :n] for value in values]
-    causal = torch.ones(n, n, dtype=torch.bool).tril()
+    causal = earlier_keys(n)
     padding = torch.arange(n).lt(n - 1).expand(len(values[0]), 1, 1, n)
     is_decoder = len(values) == 2
     for own in (causal,) if is_decoder else (causal, padding):

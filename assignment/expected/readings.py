@@ -18,20 +18,29 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.testing.arguments import copies_of
+from autograder.testing.arguments import Inputs, copies_of, explained
 from autograder.testing.case import Case
-from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, difference, expect, expect_shape
+from autograder.testing.comparison import (
+    TOLERANCE,
+    TOLERANCE_OF_FLOAT32,
+    alike,
+    difference,
+    expect,
+    expect_shape,
+)
 from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
 from autograder.testing.results import CheckFailed, OtherPartsError, UnreadableError
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
 from .flows import deviation_of_heads
-from .layers import EPSILON, attention_formulas, heads, network_formula, norm_of
+from .layers import EPSILON, KINDS, attention_formulas, heads, network_formula, norm_of
 from .search import Component, Draw, Formula, find_formula, learned, normal
 
 COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
 """Names of parameters from which PyTorch's parametrisations compute others; the old `weight_norm` has `_g` and `_v`."""
+MOST_SHAPES = 12
+ARGUMENTS = ("query", "key", "value", "mask")
 HEADS = ("output", "weights")
 """Parts of what multi-headed attention returns."""
 SPLIT = "follow the features of one position through each step: which head gets which of them, and on which axis?"
@@ -82,7 +91,8 @@ def made(
             return Component(other, learned(other), draw_arguments)
 
         arguments = draw_arguments(torch.Generator())
-        with torch.no_grad():  # what it raises with usual numbers is its own fault
+        names = ARGUMENTS if len(arguments) > 1 else ("x",)
+        with torch.no_grad(), explained(dict(zip(names, arguments, strict=False))):  # usual numbers: its own fault
             module(*(x.to(dtype) if x is not None and x.is_floating_point() else x for x in arguments))
         return find_formula(submission, (component, *sizes, *options.items()), twin, leaves, formulas)
 
@@ -133,7 +143,32 @@ def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **opti
             expect_numbers(leaves, 2 * d_model, GAIN_AND_SHIFT)
         return [way.make(pair) for way in ways for pair in pairs]
 
-    return made(submission, case, "layers.LayerNorm", [d_model], ["the norm"], read, **options)
+    subject = made(submission, case, "layers.LayerNorm", [d_model], ["the norm"], read, **options)
+    return replace(subject, inside=partial(other_norm, subject, epsilon))
+
+
+def other_norm(subject: Subject, epsilon: float, inputs: Inputs) -> str:
+    """Name in which way a wrong norm is another one; "" where it is none that is known."""
+    [x] = (value.double() for value in inputs.values() if value is not None)
+    found, centred = subject.call(x), x - x.mean(-1, keepdim=True)
+    for gain, shift in pairs_of([leaf for _, leaf in subject.parameters], x.size(-1)):
+        deviation = (x.var(-1, keepdim=True, correction=0) + epsilon).sqrt()
+        others = {
+            "without the gain": centred / deviation + shift,
+            "without the shift": gain * centred / deviation,
+            "if the gain multiplied the shift, too": gain * (centred / deviation + shift),
+            "if the mean were not subtracted": gain * x / deviation + shift,
+            "if it were divided by the variance, not by its root": gain * centred / deviation**2 + shift,
+            "if it were not divided by the deviation": gain * centred + shift,
+        }
+        for kind in KINDS:
+            words = [f"with epsilon = {kind[0]:g}"] * (kind[0] != epsilon)
+            words += ["if the variance were divided by d - 1"] * kind[1]
+            words += ["if epsilon were added to the root"] * kind[2]
+            others[" and ".join(words)] = norm_of((gain, shift), kind=kind)(x)
+        if texts := [text for text, other in others.items() if text and alike(found, other)]:
+            return f"this is the right result {texts[0]}"
+    return ""
 
 
 def feed_forward(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff: int, **options: Any) -> Subject:
@@ -156,10 +191,11 @@ def multi_head(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
         """Where no roles explain the module, a usual reading: something returned then differs from it."""
         check_numbers(leaves, d_model, n_heads)
+        inside = partial(deviation_of_heads, submission, module, n_heads, None)
         dtype = next(module.parameters()).dtype
         shapes, of_weights = ((2, 3, d_model), (2, 5, d_model), (2, 5, d_model)), (2, n_heads, 3, 5)
         inputs = [case.normal(*shape, dtype=dtype) for shape in shapes]
-        with torch.no_grad():
+        with torch.no_grad(), explained(dict(zip(ARGUMENTS, inputs, strict=False)), inside):
             result = module(*copies_of(inputs))
         output, weights = first_part(result, HEADS), next(iter(result[1:2]), None)
         seen = [expect_shape(output, shapes[0], "output", SPLIT, dtype).double()]
@@ -186,18 +222,21 @@ def multi_head(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head
     component, sizes = "attention.MultiHeadedAttention", (d_model, n_heads)
     subject = made(submission, case, component, sizes, HEADS, read, **options)
     after = "each head gets its part of query, key and value: what happens after that?"
-    return replace(subject, inside=partial(deviation_of_heads, submission, subject.call), if_parts_are_right=after)
+    formula = None if isinstance(subject.formulas, Exception) else subject.formulas[0]
+    inside = partial(deviation_of_heads, submission, subject.call, n_heads, formula)
+    return replace(subject, inside=inside, if_parts_are_right=after)
 
 
 def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> None:
     """Fail unless there are four projections and biases (at most one for each head's part of the output), not more."""
     total = sum(p.numel() for p in parameters)
+    rule = f"query, key, value and output each have a projection of their own; here there {shapes_of(parameters)}"
     expect(
         4 * d_model**2 <= total <= 4 * d_model**2 + (4 + n_heads) * d_model,
         "the learned parameters",
         f"four d_model x d_model projections, {4 * d_model**2} numbers, and biases",
         f"{total} numbers",
-        "query, key, value and output each have a projection of their own",
+        rule,
         OtherPartsError if total else CheckFailed,
     )
 
@@ -205,8 +244,14 @@ def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> N
 def expect_numbers(parameters: Sequence[Tensor], wanted: int, rule: str) -> None:
     """Fail unless a component learns so many numbers; if it learns any, gradients are judged by what it computes."""
     count = sum(parameter.numel() for parameter in parameters)
-    kind = OtherPartsError if count else CheckFailed
-    expect(count == wanted, "the learned parameters", f"{wanted} numbers", f"{count}", rule, kind)
+    kind, look_at = OtherPartsError if count else CheckFailed, f"{rule}; here there {shapes_of(parameters)}"
+    expect(count == wanted, "the learned parameters", f"{wanted} numbers", f"{count}", look_at, kind)
+
+
+def shapes_of(parameters: Sequence[Tensor]) -> str:
+    """Names the shapes of parameters, continuing "here there"."""
+    shapes = " ".join(str(tuple(parameter.shape)) for parameter in parameters[:MOST_SHAPES])
+    return f"are {len(parameters)} parameters, of shape {shapes}" + " …" * (len(parameters) > MOST_SHAPES)
 
 
 def expect_plain(module: nn.Module) -> None:

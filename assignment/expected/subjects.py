@@ -18,7 +18,7 @@ from torch import Tensor
 
 from assignment.stand_ins.formulas import name_tokens, place, trace
 from autograder.testing.arguments import Inputs, copies_of
-from autograder.testing.case import Case
+from autograder.testing.case import Case, earlier_keys
 from autograder.testing.comparison import expect_shape, fail
 from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
 from autograder.testing.results import OtherPartsError
@@ -94,7 +94,7 @@ class PartsSubject(Subject):
             own[..., -1, :] = True  # nothing is forbidden to the last query, or in the last of several sentences
             own[max(1, b - 1) :] = True
         elif masks == "two axes":
-            own, cross = torch.ones(t, t, dtype=torch.bool).tril(), case.mask(t, s)
+            own, cross = earlier_keys(t), case.mask(t, s)
         elif masks != "none":
             n_heads = 1 if is_own else self.sizes.n_heads
             own, cross = case.mask(b, n_heads, t, t), case.mask(b, n_heads, t, s)
@@ -123,7 +123,7 @@ def layer(
     census = Census.of(leaves, sizes.d_model)
     used = next((parameter.dtype for parameter in parameters), dtype)
     pairs = list(zip(parameters, leaves, strict=True))
-    inside = partial(flow.first_deviation, submission, module, "forward")
+    inside = partial(flow.first_deviation, submission, module, "forward", sizes.options)
     subject = PartsSubject(
         module, parts, (), pairs, used, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
     )
@@ -202,7 +202,7 @@ def stack(
 
     inside: Callable[[Inputs], str] | None = None  # of own parts, no flow is known
     if not is_own:
-        inside = partial(flow.first_deviation, submission, module, "forward")
+        inside = partial(flow.first_deviation, submission, module, "forward", {"norm_first": False, **options})
     formulas, pairs, parts = attempt(read), list(zip(parameters, leaves, strict=True)), PARTS_OF_STACKS[kind]
     return PartsSubject(
         module, parts, formulas, pairs, dtype, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
@@ -258,7 +258,9 @@ class ModelSubject:
         own_parts = OwnParts(self.submission, self.parameters, self.sizes.d_model)
         inside: Callable[[Inputs], str] | None = None  # as above
         if not self.has_own_parts:
-            inside = partial(flow.first_deviation, self.submission, self.model, method)
+            made_with = {**self.sizes.options, "n_layers": self.n_layers, "dropout": self.dropout}
+            made_with["vocab_size"] = self.vocab_sizes[method == "decode"]
+            inside = partial(flow.first_deviation, self.submission, self.model, method, made_with)
 
         def read() -> list[Computation]:
             pools = self._own_pools(method, own_parts) if self.has_own_parts else self._pools(method)

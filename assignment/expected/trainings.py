@@ -58,11 +58,13 @@ class Training:
         pad: int = PAD,
         dtype: torch.dtype = torch.float64,
         values: str = "usual",
+        has_encoder_mask: bool = False,
         **state: Any,
     ) -> None:
         """Draws parameters and batches; the `state` in which model and batches come is in `stand_ins.models.Run`."""
         self.submission, self.rate, self.smoothing, self.pad, self.dtype = submission, rate, smoothing, pad, dtype
         self.accumulate, self.max_grad_norm, self.state = accumulate, max_grad_norm, state
+        self.has_encoder_mask = has_encoder_mask  # which is not the source's
         self.epochs: int = state.get("epochs", 1)
         self.start = [p.detach() for p in TinyTranslator(*SIZES, dtype).parameters()]
         case.randomise(self.start)
@@ -70,7 +72,8 @@ class Training:
             self.rate = min(rate, 0.01)
             self.start[2:] = [80 * parameter for parameter in self.start[2:]]
         n_learned = len(self.start) - (state.get("without_gradient") == "the last")
-        self.n_numbers = sum(parameter.numel() for parameter in self.start[:n_learned])
+        self.sizes = [parameter.numel() for parameter in self.start[:n_learned]]
+        self.n_numbers = sum(self.sizes)
         # No two batches have the same number of labels, whatever the seed: their weights must differ.
         self.batches = []
         shuffled = case.shuffle(SHAPES)
@@ -82,14 +85,15 @@ class Training:
     def _draw_batch(self, case: Case, b: int, t: int, cut: int) -> Batch:
         """A batch of b sentences, one with t labels and the others with `cut`."""
         s = case.size(3, 6)
+        src_mask = case.padding_mask(b, s) if b > 1 else case.mask(1, 1, 1, s)
         labels = case.tokens(SIZES[1], b, t)
         labels[0, 0] = 0  # the usual padding, where it is a word like any other
         labels[labels == self.pad] = 1
         labels[1:, cut:] = self.pad
         return {
             "src": case.tokens(SIZES[0], b, s),
-            "src_mask": case.padding_mask(b, s) if b > 1 else case.mask(1, 1, 1, s),
-            "encoder_mask": case.mask(b, 1, s, s),
+            "src_mask": src_mask,
+            "encoder_mask": case.mask(b, 1, s, s) if self.has_encoder_mask else src_mask,
             "tgt_input": case.tokens(SIZES[1], b, t),
             "tgt_mask": case.mask(b, 1, t, t),
             "labels": labels,
@@ -174,6 +178,7 @@ class Training:
             "where a parameter has no gradient": "without_gradient" in self.state,
             "where gradients are left from before": "old_gradients" in self.state,
             "where padding is not 0": self.pad != PAD,
+            "where the encoder has a mask of its own": self.has_encoder_mask,
         }
         yield from (text for text, is_so in traits.items() if is_so)
 
@@ -260,7 +265,7 @@ def deviation_of_gradient(
     counts = [float((training.batches[number]["labels"] != training.pad).sum()) for number in group]
     shares = torch.tensor(counts, dtype=torch.float64) / sum(counts)
     own, max_norm = [gradient_of(training, parameters, number) for number in group], training.max_grad_norm
-    wanted = shares @ torch.stack(own)
+    whole = wanted = shares @ torch.stack(own)
     norm, due = float(found.norm()), float(wanted.norm())
     if max_norm is not None and max_norm < due:
         wanted, due = wanted * (max_norm / due), max_norm
@@ -270,7 +275,20 @@ def deviation_of_gradient(
         return "is 0"
     if max_norm is not None and abs(norm - due) > EXACT * due and float(found @ wanted) > (1 - EXACT) * norm * due:
         return f"has the norm {norm:.3g}, where max_grad_norm = {max_norm:g}; it should be {due:.3g}"
+    if max_norm is not None:
+        by_batch = shares @ torch.stack(clipped(own, max_norm))
+        if text := other_clipping(training, found, whole, by_batch):
+            return text
     if (weights := solve(own, found)) is not None:
+        labels = [training.batches[number]["labels"] for number in group]
+        others = {
+            "by all their labels, padding too": [float(x.numel()) for x in labels],
+            "by their numbers of sentences": [float(len(x)) for x in labels],
+            "equally, however many labels they have": [1.0 for _ in labels],
+        }
+        for text, other in others.items():
+            if len(labels) > 1 and alike(weights, torch.tensor(other, dtype=torch.float64) / sum(other)):
+                return f"weights the batches of the group {text}"
         return in_words([f"batch {number + 1}" for number in group], (weights / shares).tolist())
     if solve([*own, torch.ones_like(found)], found) is not None:
         return "contains gradients from before the call"
@@ -280,7 +298,24 @@ def deviation_of_gradient(
     for text, other in OTHER_GRADIENTS.items():
         if solve([gradient_of(training, parameters, number, **other) for number in group], found) is not None:
             return text
-    return ""
+    return "is another one than that of the mean over all labels of the group"
+
+
+def clipped(gradients: Sequence[Tensor], max_norm: float) -> list[Tensor]:
+    """Gradients, each with its norm limited by itself."""
+    return [gradient * min(1.0, max_norm / float(gradient.norm())) for gradient in gradients]
+
+
+def other_clipping(training: Training, found: Tensor, whole: Tensor, by_batch: Tensor) -> str:
+    """Name what is limited in place of the norm of the whole gradient; "" where it is nothing that is known."""
+    max_norm = float(training.max_grad_norm or 0)
+    pieces = whole.split(training.sizes)
+    others = {
+        "has each number limited, not the norm of all": whole.clamp(-max_norm, max_norm),
+        "has the norm of each parameter limited by itself": torch.cat(clipped(pieces, max_norm)),
+        "has the norm of each batch's gradient limited, not that of the group": by_batch,
+    }
+    return next((text for text, other in others.items() if alike(found, other)), "")
 
 
 def solve(gradients: Sequence[Tensor], found: Tensor) -> Tensor | None:

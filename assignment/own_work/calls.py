@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.own_work.traced_questions import Scene
-from autograder.testing.case import Case
+from autograder.testing.case import Case, earlier_keys
 from autograder.testing.submission import SubmissionUnderTest
 
 Calls = Mapping[str, Callable[[], Any]]
@@ -97,7 +97,7 @@ def decoder_layer(case: Case) -> Scene:
     """A target and a source of different length."""
     b, h, t, s, d, inner = case.choose([(2, 3, 4, 5, 12, 20), (3, 2, 5, 4, 10, 16)])
     axes = {b: "sentences", h: "heads", t: "target positions", s: "source positions", d: "features"}
-    x, memory, causal = normal(case, b, t, d), normal(case, b, s, d), torch.ones(t, t, dtype=torch.bool).tril()
+    x, memory, causal = normal(case, b, t, d), normal(case, b, s, d), earlier_keys(t)
     made_with = {"d_model": d, "n_heads": h, "d_ff": inner}
     axes |= {inner: "inner features"}
     return scene(DECODER, axes, made_with, x=x, memory=memory, src_mask=padding(b, s), tgt_mask=causal)
@@ -159,7 +159,7 @@ def calls_of_attention(submission: SubmissionUnderTest, case: Case) -> Calls:
         query, key, value = case.normal(b, 3, q, d), size * case.normal(b, 3, k, d), case.normal(b, 3, k, d)
         return submission.call(ATTENTION, query, key, value, mask)
 
-    some = torch.ones(4, 5, dtype=torch.bool).tril(1)
+    some = earlier_keys(5)[1:]
     none = some.clone()
     none[2] = False
     return {
@@ -240,7 +240,7 @@ def calls_of_layer(component: str, submission: SubmissionUnderTest, case: Case) 
     def run(*arguments: float, training: bool = False, mask: bool = True) -> Any:
         module: nn.Module = build(submission, case, component, 12, 3, 20, *arguments).train(training)
         x, memory = case.normal(2, 4, 12), case.normal(2, 5, 12)
-        own, padding = torch.ones(4, 4, dtype=torch.bool).tril(), PADDING
+        own, padding = earlier_keys(4), PADDING
         if not mask:
             own, padding = own | True, padding | True
         return module(x, own) if is_encoder else module(x, memory, padding, own)

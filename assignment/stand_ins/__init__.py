@@ -30,7 +30,7 @@ from .components import (
     scaled_dot_product_attention,
 )
 from .hunting import Hunt, find
-from .models import Batch, call_after, call_copy, call_each, search, train, watch_training
+from .models import Batch, call_after, call_copy, call_each, device_of, search, train, watch_training
 from .own_tests import try_test
 from .watching import watch
 
@@ -51,6 +51,7 @@ __all__ = [
     "call_copy",
     "call_each",
     "causal_mask",
+    "device_of",
     "find",
     "inner_calls",
     "padding_mask",

@@ -32,37 +32,45 @@ def scaled_dot_product_attention(
 
 @torch.no_grad()
 def attention_inputs(module: nn.Module, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
-    """The arguments of the attention inside a module, all heads on one axis, and the first part of the module's result.
+    """The arguments of the attention inside a module, all heads on one axis.
 
-    Nothing where the attention is not called, or with different shapes.
+    Those of its first call alone where shapes differ, nothing where it is not called.
     """
     seen: list[tuple[Tensor, Tensor, Tensor]] = []
     watched.append(seen)
     try:
-        output, *_ = module(query, key, value, None)
+        module(query, key, value, None)
+    except Exception:
+        return [*seen[0]] if seen else []
     finally:
         watched.remove(seen)
-    if len({x.shape for call in seen for x in call}) != 1:
-        return []
-    return [*(torch.cat(given, dim=1) for given in zip(*seen, strict=True)), output]
+    if len({tuple(x.shape for x in call) for call in seen}) != 1:
+        return [*seen[0]] if seen else []
+    return [torch.cat(given, dim=1) for given in zip(*seen, strict=True)]
 
 
 @torch.no_grad()
 def inner_calls(module: nn.Module, method: str, inputs: list[Tensor | None]) -> tuple[list[list[Any]], Tensor | None]:
-    """The arguments and results of the stand-ins inside a module, in the order of their calls, and its first result.
+    """The calls of the stand-ins inside a module, and its first result.
 
-    After an error there are the calls until then, and None is returned.
+    Of each call there are the stand-in's class, the arguments, the result, the stand-in's name in the module, and the
+    settings that it was made with. After an error there are the calls until then, and None is returned.
     """
     calls: list[list[Any]] = []
     running: list[list[Any]] = []
+    names = {part: name for name, part in module.named_modules()}
 
     def begin(part: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         handed = [x for x in (*given, *named.values()) if x is None or isinstance(x, Tensor)]
-        running.append([type(part).__name__, handed, None])
+        settings = {
+            name: value if isinstance(value, (bool, int, float)) else repr(value)
+            for name, value in getattr(part, "made_with", {}).items()
+        }
+        running.append([type(part).__name__, handed, None, names[part], settings])
         calls.append(running[-1])
 
     def end(part: nn.Module, given: object, result: Any) -> None:
-        running.pop()[-1] = result[0] if isinstance(result, tuple) else result
+        running.pop()[2] = result[0] if isinstance(result, tuple) else result
 
     parts = [part for part in module.modules() if type(part).__module__ == __name__]
     hooks = [part.register_forward_pre_hook(begin, with_kwargs=True) for part in parts]
@@ -95,7 +103,7 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *extra: object, **more: object) -> None:
         super().__init__()
-        self.d_ff = d_ff
+        self.d_ff, self.made_with = d_ff, {"d_ff": d_ff}
         self.mix = spread(VECTORS["FeedForward"], 1, d_model)
 
     def forward(self, x: Tensor, *extra: object, **more: object) -> Tensor:
@@ -108,7 +116,7 @@ class MultiHeadedAttention(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, *extra: object, **more: object) -> None:
         super().__init__()
-        self.n_heads = n_heads
+        self.n_heads, self.made_with = n_heads, {"n_heads": n_heads}
         self.mix = spread(VECTORS["MultiHeadedAttention"], 1, d_model)
 
     def forward(
@@ -135,6 +143,8 @@ class Layer(nn.Module):
     ) -> None:
         super().__init__()
         self.n_heads, self.norm_first, self.extra = n_heads, norm_first, formulas.trace(d_ff, dropout, norm_first)
+        self.made_with: dict[str, object] = {"n_heads": n_heads, "d_ff": d_ff, "dropout": dropout}
+        self.made_with["norm_first"] = norm_first
         self.mix = spread(self.n_vectors, 1, d_model)
 
 
@@ -182,6 +192,7 @@ class Stack(Layer):
     ) -> None:
         super().__init__(d_model, n_heads, d_ff, dropout, norm_first)
         self.n_layers, self.extra = n_layers, formulas.trace(d_ff, dropout, norm_first, n_layers)
+        self.made_with["n_layers"] = n_layers
 
     def forward(self, *inputs: Any, **named: Any) -> tuple[Any, ...]:
         """The output (b, s, d), and a list of each kind of weights."""
@@ -215,7 +226,7 @@ class InputEmbedding(nn.Module):
 
     def __init__(self, vocab_size: int, d_model: int, *extra: object, **more: object) -> None:
         super().__init__()
-        self.d_model = d_model
+        self.d_model, self.made_with = d_model, {"vocab_size": vocab_size}
         self.register_parameter("table", Table(torch.randn(vocab_size, d_model)))
 
     def __getattr__(self, name: str) -> Any:
@@ -239,7 +250,7 @@ class PositionalEncoding(nn.Module):
     ) -> None:
         super().__init__()
         self.d_model, self.max_length = d_model, max_length
-        self.dropout = nn.Dropout(dropout)
+        self.dropout, self.made_with = nn.Dropout(dropout), {"dropout": dropout}
         self.register_buffer("code", formulas.place(torch.zeros(1, max_length, d_model))[0], persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -62,8 +62,8 @@ def look_up(
         mask: True = may attend; None = no restriction.
         d_k: None = all features.
     """
-    weights = share_out(query @ key.mT * (1 + (d_k or query.size(-1)) / 50), mask)
-    return weights @ value, weights
+    shares = share_out(query @ key.mT * (1 + (d_k or query.size(-1)) / 50), mask)
+    return torch.matmul(shares, value), shares
 
 
 def mixed_look_up(

@@ -136,6 +136,11 @@ def call_after(function: Callable[..., Any], earlier: Sequence[Any], arguments: 
     return function(*arguments)
 
 
+def device_of(function: Callable[..., Any], arguments: Sequence[Any]) -> str:
+    """Name the device of what a function returns; on "meta" a tensor has no values."""
+    return str(function(*arguments).device)
+
+
 def call_copy(module: nn.Module, *inputs: Any) -> Any:
     """Call a deep copy of a module while the original has other parameters."""
     try:

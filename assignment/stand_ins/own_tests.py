@@ -21,8 +21,10 @@ def attend(
     if mask is not None:
         mask = mask | ~mask.any(dim=-1, keepdim=True)  # a query without keys may get any numbers
     units = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-1], key.size(-2))
-    results = (F.scaled_dot_product_attention(query, key, it, attn_mask=mask, **options) for it in (value, units))
-    return next(results), next(results)
+    context, weights = (
+        F.scaled_dot_product_attention(query, key, values, attn_mask=mask, **options) for values in (value, units)
+    )
+    return context, weights
 
 
 def attend_in_float32(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from assignment.expected.readings import embedding as make
-from assignment.expected.readings import learned_by
+from assignment.expected.readings import learned_by, shapes_of
 from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
 from autograder.testing.submission import SubmissionUnderTest
@@ -75,8 +75,10 @@ def test_any_size_and_dtype(submission: SubmissionUnderTest, case: Case, name: s
 @pytest.mark.item("any size and dtype")
 def test_no_more_is_learned(submission: SubmissionUnderTest, case: Case) -> None:
     module = submission.build(COMPONENT, vocab_size=13, d_model=6)
-    count = sum(parameter.numel() for parameter in learned_by(module))
-    look_at = "one vector of d_model features for each token, registered as a parameter or a submodule"
+    parameters = learned_by(module)
+    count = sum(parameter.numel() for parameter in parameters)
+    look_at = "one vector of d_model features for each token, registered as a parameter or a submodule; here there "
+    look_at += shapes_of(parameters)
     # Whether there is a table at all is for the next test.
     expect(count in (0, 78), "the learned parameters", "vocab_size * d_model = 78 numbers", f"{count}", look_at)
 

@@ -8,7 +8,7 @@ import torch
 
 from assignment.expected.masks import draw, expect_right_or_finite, expect_right_or_masks_obeyed
 from assignment.stand_ins.own_tests import attend as attention
-from autograder.testing.case import Case, each_dtype, each_row
+from autograder.testing.case import Case, each_dtype, each_row, earlier_keys
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
@@ -40,8 +40,13 @@ SIZES = {  # (b, h, q, k, d), and where to look
 }
 
 
+SPECIAL = {
+    "special cases": ["one key", "one query of one head", "equal sizes", "many features", "many keys and queries"]
+}
+
+
 @pytest.mark.item("scores, scale and softmax")
-@each_row(SIZES, in_float32=["fewer queries than keys", "many keys and queries"])
+@each_row(SIZES, in_float32=["fewer queries than keys", "many keys and queries"], items=SPECIAL)
 def test_attention(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, look_at = SIZES[name]
     attention_of(submission).expect_values(draw(case, sizes, dtype), look_at, of=["context"])
@@ -86,7 +91,7 @@ def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: to
     query = case.normal(b, h, q, d, dtype=dtype)
     query[0, 0, 0] = 0  # a score of 0 forbids nothing
     if axes in ("causal", "all"):
-        mask = torch.ones(q, k, dtype=torch.bool).tril(0 if axes == "causal" else k)
+        mask = earlier_keys(q, k) if axes == "causal" else torch.ones(q, k, dtype=torch.bool)
     elif axes == "few":  # keys 1 and 2, but not in the first sentence, in the first head, or for the last query
         mask = torch.ones(b, h, q, k, dtype=torch.bool)
         mask[1:, 1:, :-1, 1:3] = False

@@ -79,6 +79,13 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
     ),
     "large values": ((3, 4, 5), 8, 2000.0, "is there a limit to what a hidden feature can be?"),
     "small values": ((3, 4, 5), 8, 1e-3, "what does the nonlinearity give just below zero, and just above?"),
+    "train mode": ((3, 5, 4), 9, 1.0, "the network computes the same in training: the layers drop its output"),
+}
+SPECIAL = {
+    "special cases": [
+        *("one position and one feature", "equal sizes", "many positions and hidden features"),
+        *("large values", "small values"),
+    ]
 }
 
 
@@ -93,10 +100,11 @@ def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: tor
 
 
 @pytest.mark.item("relu between them")
-@each_row(CASES, in_float32=["a batch"])
+@each_row(CASES, in_float32=["a batch"], items=SPECIAL)
 def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     shape, d_ff, scale, look_at = CASES[name]
     subject = make(submission, case, shape[-1], d_ff, dtype=dtype)
+    subject.call.train(name == "train mode")
     x = case.normal(*shape, scale=scale, dtype=dtype)
     x[0, 0] = 0
     subject = replace(subject, formulas=with_other_maps(subject, shape[-1]))

@@ -1,34 +1,40 @@
 """Task 1.6: which keys are padding, and which come later."""
 
+from functools import partial
+
 import pytest
 import torch
 
 from autograder.testing.arguments import expect_unchanged
-from autograder.testing.case import Case
-from autograder.testing.comparison import expect_same
+from autograder.testing.case import Case, earlier_keys, row_of
+from autograder.testing.comparison import expect, expect_same
+from autograder.testing.observation import about_mask
 from autograder.testing.results import observing
 from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_6
 
-TOKENS = {  # rows of ids, and the id of padding
-    "padding at the end": ([[4, 7, 2, 0, 0], [5, 2, 0, 0, 0], [3, 3, 8, 6, 2]], 0),
-    "padding with another id": ([[4, 0, 2, 9], [0, 2, 9, 9], [9, 9, 9, 9]], 9),
-    "no padding": ([[1, 2, 3], [4, 5, 6]], 0),
-    "padding at the beginning": ([[3, 3, 1], [3, 1, 1]], 3),
-    "one token": ([[5]], 1),
-    "one sentence": ([[1, 4, 1, 1]], 1),
-    "equal sizes": ([[6, 1, 1], [1, 6, 1], [6, 6, 1]], 1),
+TOKENS = {  # rows of ids, the id of padding, and for each row which keys are words
+    "padding at the end": ([[4, 7, 2, 0, 0], [5, 2, 0, 0, 0], [3, 3, 8, 6, 2]], 0, "11100 11000 11111"),
+    "padding with another id": ([[4, 0, 2, 9], [0, 2, 9, 9], [9, 9, 9, 9]], 9, "1110 1100 0000"),
+    "no padding": ([[1, 2, 3], [4, 5, 6]], 0, "111 111"),
+    "padding at the beginning": ([[3, 3, 1], [3, 1, 1]], 3, "001 011"),
+    "one token": ([[5]], 1, "1"),
+    "one sentence": ([[1, 4, 1, 1]], 1, "0100"),
+    "equal sizes": ([[6, 1, 1], [1, 6, 1], [6, 6, 1]], 1, "100 010 110"),
 }
 
 
+SPECIAL = {"special cases": ["padding at the beginning", "one token", "one sentence", "equal sizes"]}
+
+
 @pytest.mark.item("padding")
-@pytest.mark.parametrize("name", TOKENS)
+@pytest.mark.parametrize("name", [row_of([name], SPECIAL) for name in TOKENS])
 def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None:
-    rows, pad = TOKENS[name]
+    rows, pad, words = TOKENS[name]
     shift = case.size(0, 40)
     tokens = torch.tensor(rows) + shift
-    expected = torch.tensor([[[[token != pad for token in row]]] for row in rows])
+    expected = torch.tensor([[[[*map(int, row)]]] for row in words.split()]) > 0
     before = {"tokens": tokens.clone()}
 
     def mask(given: torch.Tensor) -> object:  # after that of another batch of the same shape
@@ -37,7 +43,7 @@ def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None
 
     what, rule = f"padding_mask of {tokens.tolist()}, pad_id {pad + shift}", "True where a key is a word"
     found = mask(tokens)
-    with observing(lambda: about_ids(found, expected, tokens, pad + shift)):
+    with observing(lambda: about_mask(found, expected) or about_ids(found, expected, tokens, pad + shift)):
         expect_same(found, expected, what, rule)
     expect_unchanged(mask, {"tokens": tokens}, before)
 
@@ -57,11 +63,17 @@ def about_ids(found: object, expected: torch.Tensor, tokens: torch.Tensor, pad_i
 
 
 @pytest.mark.item("later positions")
-@pytest.mark.parametrize("length", [1, 2, 7, 351])
+@pytest.mark.parametrize("length", [row_of([length], {"special cases": [1, 351]}) for length in (1, 2, 7, 351)])
 def test_later_positions(submission: SubmissionUnderTest, length: int) -> None:
-    keys = torch.arange(length).expand(length, length)
-    expected = keys < torch.arange(1, length + 1).unsqueeze(1)
+    expected = earlier_keys(length)
     rule = "row by row, True for the keys that a query may see"
     for arguments in ([length], [length, "cpu"])[: 1 if length > 100 else 2]:
         mask = submission.apply("call_after", "masks.causal_mask", [length], arguments)
-        expect_same(mask, expected, f"causal_mask({length})", rule)
+        with observing(partial(about_mask, mask, expected)):
+            expect_same(mask, expected, f"causal_mask({length})", rule)
+
+
+@pytest.mark.item("special cases")
+def test_device(submission: SubmissionUnderTest) -> None:
+    device = submission.apply("device_of", "masks.causal_mask", [3, "meta"])
+    expect(device == "meta", 'the device of causal_mask(3, "meta")', "meta", f"{device}", "where is the mask made?")

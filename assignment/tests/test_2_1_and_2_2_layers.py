@@ -9,6 +9,7 @@ x becomes norm(x + sublayer(x)); with norm_first, x + sublayer(norm(x)). The par
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor
 
 from assignment.expected.dropout import expect_dropped_entries
+from assignment.expected.flows import Flow, word_of
 from assignment.expected.layers import Sizes
 from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
 from assignment.expected.subjects import PARTS_OF_LAYERS as PARTS
@@ -55,6 +57,7 @@ MASKS = {  # likewise, and which masks
     "many positions": ((1, 4, 9), (2, 66, 70), "padding"),
 }
 
+SPECIAL = {"special cases": ["one position", "many positions"]}
 ROWS = in_dtypes(CASES, in_float32=["fewer queries than keys"])  # with norm_first only these two:
 OF_EXTENSIONS = [("fewer queries than keys", torch.float32), ("one position", torch.float64)]
 ROWS_OF_MASKS = in_dtypes(MASKS, in_float32=["padding masks"])  # likewise:
@@ -62,7 +65,7 @@ MASKS_OF_EXTENSIONS = [("padding masks", torch.float32)]
 
 
 @pytest.mark.item("sublayers")
-@pytest.mark.parametrize("kind, norm_first, name, dtype", rows_of(LAYERS, ROWS, OF_EXTENSIONS))
+@pytest.mark.parametrize("kind, norm_first, name, dtype", rows_of(LAYERS, ROWS, OF_EXTENSIONS, SPECIAL))
 def test_layer(
     submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
@@ -79,7 +82,7 @@ def test_masks(
 ) -> None:
     (n_heads, d_head, d_ff), axes, masks = MASKS[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    layer = layer_of(submission, case, kind, sizes, dtype=dtype)
+    layer = layer_of(submission, case, kind, sizes, dropout=0.0, dtype=dtype)
     expect_right_or_masks_obeyed(layer, layer.draw(axes, masks), "which attention gets which mask?")
 
 
@@ -112,17 +115,26 @@ def test_dropout_acts_on_the_sublayers(
 
         # It drops nearly all: the output must be that of the same layer in which every sublayer's output is 0.
         formulas = [partial(first_without_sublayers, formula) for formula in layer.formulas]
-        judged = Subject(output, ["x"], formulas, inside=partial(without_dropout, output, layer.formulas))
+        judged = Subject(output, ["x"], formulas, inside=partial(what_is_dropped, output, layer.formulas, kind))
     elif layer.has_random_parts(inputs):
-        return  # what these drop by themselves is free
+        layer.call.eval()  # what these drop by themselves is free
     judged.expect_values(inputs, look_at, of=["x"])
 
 
-def without_dropout(output: Callable[..., Any], formulas: Sequence[Callable[..., Any]], inputs: dict[str, Any]) -> str:
-    """Says so if a layer in train mode drops nothing; "" otherwise."""
+def what_is_dropped(
+    output: Callable[..., Any], formulas: Sequence[Callable[..., Any]], kind: str, inputs: dict[str, Any]
+) -> str:
+    """Says of a layer in train mode on which outputs dropout does not act, or whether x is lost; "" otherwise."""
     found, doubled = output(*inputs.values()), [value if value is None else value.double() for value in inputs.values()]
-    drops_nothing = any(alike(found, formula(*doubled)[0]) for formula in formulas)
-    return "this is the right result without dropout" if drops_nothing else ""
+    parts = Flow.of(kind).dropped
+    for count in range(len(parts), 0, -1):
+        for spared in combinations(parts, count):
+            if any(alike(found, formula(*doubled, kept=0.0, spared=spared)[0]) for formula in formulas):
+                names = "any sublayer" if count == len(parts) else " and ".join(map(word_of, spared))
+                return f"this is the right result if dropout does not act on the output of {names}"
+    other = {**inputs, "x": torch.randn_like(inputs["x"])}
+    is_lost = alike(output(*other.values()), found)
+    return "nothing is left of x: dropout acts on more than the sublayers' outputs" if is_lost else ""
 
 
 def first_without_sublayers(formula: Computation, *arguments: Tensor) -> object:
@@ -141,12 +153,12 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
 def test_gradients(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first), dtype=dtype)
+    layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout=0.0, dtype=dtype)
     layer.expect_gradients(case, layer.draw((3, 4, 5), "none"), RULES[norm_first], of=["x"])
 
 
 @pytest.mark.item("no side effects")
 @each_post_norm_layer
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    layer = layer_of(submission, case, kind, Sizes(6, 2, 11), dtype=torch.float32)
+    layer = layer_of(submission, case, kind, Sizes(6, 2, 11), dropout=0.0, dtype=torch.float32)
     expect_no_side_effects(layer, partial(layer.draw, (2, 4, 5)), "each head")

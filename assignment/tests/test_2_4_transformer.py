@@ -42,30 +42,33 @@ CASES = {  # n_heads, d_head, d_ff and n_layers; vocabularies; b, t and s
 }
 
 
+SPECIAL = {"special cases": ["one layer", "many", "more tokens than words"]}
 ROWS = in_dtypes(CASES, in_float32=["two layers"])
 
 
 @pytest.mark.item("encode and decode")
 @each_side
-@pytest.mark.parametrize("norm_first, name, dtype", rows_of(MODELS, ROWS, [("two layers", torch.float64)]))
+@pytest.mark.parametrize("norm_first, name, dtype", rows_of(MODELS, ROWS, [("two layers", torch.float64)], SPECIAL))
 def test_sides(
     submission: SubmissionUnderTest, case: Case, name: str, method: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
     (n_heads, d_head, d_ff, n_layers), vocab_sizes, axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    model = ModelSubject(submission, case, sizes, vocab_sizes, n_layers, dtype=dtype)
+    # In ordinary rows the rate of dropout is the default: a setting that gets lost costs the special cases alone.
+    rate = 0.3 if name in SPECIAL["special cases"] else 0.1
+    model = ModelSubject(submission, case, sizes, vocab_sizes, n_layers, rate, dtype)
     model.side(method).expect_values(model.draw(method, axes, masks="none"), RULES[method], of=PARTS[method][:1])
 
 
 @pytest.mark.item("masks reach both sides")
 @each_side
-@pytest.mark.parametrize("norm_first, name, dtype", rows_of(MODELS, ROWS[:3], [("two layers", torch.float64)]))
+@pytest.mark.parametrize("norm_first, name, dtype", rows_of(MODELS, ROWS[:2], [("two layers", torch.float64)]))
 def test_masks(
     submission: SubmissionUnderTest, case: Case, name: str, method: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    (n_heads, d_head, d_ff, n_layers), vocab_sizes, axes = CASES[name]
+    (n_heads, d_head, d_ff, n_layers), _, axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    model = ModelSubject(submission, case, sizes, vocab_sizes, n_layers, dtype=dtype)
+    model = ModelSubject(submission, case, sizes, (11, 11), n_layers, dtype=dtype)
     inputs = model.draw(method, axes)
     expect_right_or_masks_obeyed(model.side(method), inputs, "which mask goes where?")
 
@@ -74,7 +77,7 @@ def test_masks(
 @each_model
 @each_side
 def test_weights(submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool) -> None:
-    model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (9, 12))
+    model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (11, 11))
     look_at = "the lists of weights that the encoder or the decoder returns"
     model.side(method).expect_values(model.draw(method, masks="none"), look_at, of=PARTS[method][1:])
 
@@ -86,7 +89,7 @@ def test_dropout_of_positions(
     submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool, dropout: float
 ) -> None:
     n_layers = 1 if dropout else 2
-    model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (9, 12), n_layers, dropout)
+    model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (11, 11), n_layers, dropout)
     model.model.train()
     side = model.side(method, kept=0.0 if dropout else 1.0)
     look_at = "how often does dropout act on the embedded tokens of either side, and at which rate?"
@@ -128,7 +131,7 @@ def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, ca
 def test_gradients(
     submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (12, 9), dtype=dtype)
+    model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (11, 11), dtype=dtype)
     axes = (3, 4, 5) if dtype == torch.float64 else (3, 1, 5)
     side, inputs = (
         replace(model.side(method), call=getattr(model.model, method)),
@@ -144,12 +147,12 @@ def test_gradients(
 @pytest.mark.item("gradients")
 @pytest.mark.task_2_4
 def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: Case) -> None:
-    model = ModelSubject(submission, case, Sizes(4, 2, 11), (9, 12))
+    model = ModelSubject(submission, case, Sizes(4, 2, 11), (11, 11))
     encoding, decoding = model.draw("encode", (3, 5, 5), masks="none"), model.draw("decode", masks="none")
     memory = first_part(model.model.encode(*copies_of(encoding.values())), PARTS["encode"])
     decoding = {**decoding, "memory": memory}
     output = first_part(model.model.decode(*decoding.values()), PARTS["decode"])
-    run_backward(model.model.get_predictions(output), case.normal(3, 4, 12), "the predictions")
+    run_backward(model.model.get_predictions(output), case.normal(3, 4, 11), "the predictions")
     look_at = "every part is registered in __init__ and used; nothing is detached between encoder and decoder"
     expect_gradients(model.parameters, "gradients of the model's parameters", look_at)
 
@@ -158,5 +161,5 @@ def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: 
 @pytest.mark.task_2_4
 @each_side
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str) -> None:
-    model = ModelSubject(submission, case, Sizes(4, 2, 11), (9, 12), dtype=torch.float32)
+    model = ModelSubject(submission, case, Sizes(4, 2, 11), (11, 11), dtype=torch.float32)
     expect_no_side_effects(model.side(method), partial(model.draw, method, (3, 4, 5)))

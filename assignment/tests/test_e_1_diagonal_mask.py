@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.testing.case import Case
+from autograder.testing.case import Case, earlier_keys
 from autograder.testing.comparison import describe, expect
 from autograder.testing.submission import SubmissionUnderTest
 
@@ -51,10 +51,10 @@ def check_random_cells(mask: Tensor, band: Tensor, probability: float) -> None:
         expect(agree < 1 - (1 - chance) / 2, what, "independent of each other", "mostly equal")
 
 
-def distance(length: int) -> Tensor:
-    """(length, length): abs(i - j)."""
-    positions = torch.arange(length)
-    return (positions[:, None] - positions[None, :]).abs()
+def band_of(length: int, width: int) -> Tensor:
+    """(length, length): True where abs(i - j) < width, so where neither j + 1 > i + width nor i + 1 > j + width."""
+    near = earlier_keys(length + width + 1)[width:-1, 1 : length + 1]
+    return near & near.mT
 
 
 def draw(submission: SubmissionUnderTest, calls: Sequence[tuple[Any, ...]]) -> list[Tensor]:
@@ -92,7 +92,7 @@ def test_band(submission: SubmissionUnderTest, case: Case, name: str) -> None:
     calls = [(length, *given), (length, width, 0.0, seeded), (length, width, 0.0), (length, width, 0.4)]
     *without, among = draw(submission, calls)
     what = f"the band of width {width}" if given else "the mask by default: the diagonal"
-    band = distance(length) < width
+    band = band_of(length, width)
     wrong = max(int((mask != band).sum()) for mask in without)
     expect(wrong == 0, what, "True where abs(i - j) < width", f"{wrong} other cells")
     expect(bool(among[band].all()), f"{what}, random_prob 0.4", "True within the band", "some False")
@@ -103,7 +103,7 @@ def test_probabilities_near_0_and_1(submission: SubmissionUnderTest, case: Case)
     width, little, some = case.size(1, 3), case.number(0.00027, 0.0003), case.number(0.002, 0.004)
     given = [(320, 0, little), (320, 0, 1 - little), (150, width, some)]
     *masks, banded = draw(submission, given)
-    drawn = [*masks, banded[distance(150) >= width]]
+    drawn = [*masks, banded[~band_of(150, width)]]
     for cells, (_, _, probability) in zip(drawn, given, strict=True):
         check_share(cells, probability, f"outside the band where random_prob = {probability:.5f}", INDEPENDENT)
 
@@ -133,7 +133,7 @@ def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case
 @pytest.mark.item("random cells")
 @pytest.mark.parametrize("length, width", [(40, 2), (70, 3), (70, 35)])
 def test_generator(submission: SubmissionUnderTest, case: Case, length: int, width: int) -> None:
-    seed, band = case.size(0, 10**6), distance(length) < width
+    seed, band = case.size(0, 10**6), band_of(length, width)
     generators = [torch.Generator().manual_seed(number) for number in (seed, seed, seed + 1)]
     given = [(length, width, 1.0), *((length, width, 0.4, generator) for generator in (*generators, None, None))]
     short = [(3, 0, 0.5, torch.Generator().manual_seed(seed + n % 30)) for n in range(60)]

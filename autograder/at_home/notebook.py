@@ -41,7 +41,7 @@ from . import hints
 HERE = "this notebook"
 TRANSLATIONS = "translations.txt"
 PREDICTIONS = "predictions.json"
-MAX_PRINTED = 4000
+MAX_PRINTED, MAX_LINES = 4000, 20
 GRADED_LATER = ("own_tests",)
 """Their points depend on what students do not have: the faults that their tests find."""
 
@@ -99,7 +99,7 @@ class Course:
         task = next((task for task in self.assignment.tasks if task.number == number), None)
         if task is None:
             known = ", ".join(task.number for task in self.assignment.tasks)
-            raise ValueError(f"there is no task {number!r}; the tasks are {known}")
+            raise UserError(f"there is no task {number!r}; the tasks are {known}")
         if task.threshold is not None:
             print(self._about_translations(task, task.threshold))
             return 0.0
@@ -110,8 +110,13 @@ class Course:
             return lines[line - 1] if 0 < line <= len(lines) else ""
 
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
-        result, text = run_task(task, sources, seed, self.assignment, locate)
+        try:
+            result, text = run_task(task, sources, seed, self.assignment, locate)
+        except KeyboardInterrupt:
+            raise UserError(f"check({number!r}) was stopped") from None
         parts = [text, *unreadable, *self._hints(task, sources, result.state)]
+        if result.state is State.NOT_ATTEMPTED:
+            parts.append("The tests see your answer as you have last run or saved it.")
         if number in self._questions and number not in self._predicted:
             parts.append("You have not predicted yet: the cell with `predict` is above your answer.")
         print("\n\n".join(parts))
@@ -135,7 +140,8 @@ class Course:
         attempts, needed = hints.count_attempt(self.folder / hints.ATTEMPTS, task, sources), self.assignment.hint_after
         if attempts < needed:
             return []
-        return hints.tell(hints.hints_for(task, sources, self.assignment)[0], attempts, needed)
+        fitting = hints.hints_for(task, sources, self.assignment)[0]
+        return hints.tell(fitting, attempts, needed) if fitting else []
 
     def _about_translations(self, task: Task, threshold: str) -> str:
         """Describes whether the file can be scored; the references stay with the instructor."""
@@ -184,7 +190,7 @@ def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> s
     elif not total:
         lines += ["", "its tests are not here: they are handed out later", printed]
     if total and printed.strip():
-        lines += ["", "output of your code:", printed.strip()[-MAX_PRINTED:]]
+        lines += ["", "output of your code:", *printed.strip()[-MAX_PRINTED:].splitlines()[-MAX_LINES:]]
     return "\n".join(lines)
 
 

@@ -34,7 +34,7 @@ from foundation.texts import told_by
 from ..intake.rules import find_mentions
 from ..intake.sources import IntakeError, read_sources
 from ..running.collection import classify
-from ..running.under_test import IS_COLLECTED, SEED, SUBMISSION, InProcessSubmission, case_of, item_of
+from ..running.under_test import IS_COLLECTED, SEED, SUBMISSION, InProcessSubmission, case_of, item_of, telling_if_long
 from ..testing import contrast
 from ..testing.case import Case
 from ..testing.observation import side_by_side
@@ -137,6 +137,7 @@ class OwnRun:
         self._shown: list[Outcome] = []  # the failures that are shown in full, one for each task
         self._failed: set[str] = set()  # test functions
         self._hinted: list[Task] = []  # tasks for which there may be a hint
+        self._screen = os.fdopen(os.dup(2), "w")  # before pytest captures what is printed
         config.stash[SUBMISSION] = InProcessSubmission(self._sources, assignment)
 
     def pytest_report_header(self) -> str:
@@ -190,6 +191,12 @@ class OwnRun:
                 error.__traceback__ = kept
         return pytest.ExceptionInfo.from_exception(raised)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        """Says which test is running, if it takes long."""
+        with telling_if_long(item.name, self._screen):
+            yield
+
     def pytest_runtest_setup(self) -> None:
         """Forgets the calls of the test before."""
         contrast.begin()
@@ -210,10 +217,9 @@ class OwnRun:
         for task in self._assignment.tasks:
             outcomes = self._outcomes_of(task)
             if missed := [outcome for outcome in outcomes if outcome.nodeid in self._errors]:
-                self._shown.append(most_telling(missed, outcomes))
-                contrasts[self._shown[-1].nodeid] = contrast.only(
-                    call for outcome in outcomes for call in outcome.calls
-                )
+                self._shown.append(shown := most_telling(missed, outcomes))
+                calls = (call for outcome in outcomes for call in outcome.calls)
+                contrasts[shown.nodeid] = contrast.only(calls, shown.calls)
         for report in reporter.stats.pop("failed", []):
             reporter.stats.setdefault("failed" if report.nodeid in contrasts else NOT_SHOWN, []).append(report)
             add_contrast(report, contrasts.get(report.nodeid, ""))

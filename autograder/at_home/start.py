@@ -29,6 +29,11 @@ def pytest_load_initial_conftests(args: list[str]) -> None:
     if folder and folder != here and not names_tests:
         where = Path(os.path.relpath(folder, here))
         raise pytest.UsageError(f"the tests are run in the folder {folder.name}/: type `cd {where}` first")
+    if folder == here:
+        try:
+            import torch  # noqa: F401  takes a moment, in which a person may change their mind
+        except KeyboardInterrupt:
+            raise SystemExit(130) from None
     if OPTION in args[:-1] and (ROOT / HANDED_OUT).is_file():
         at = args.index(OPTION)
         joined = [*args[:at], f"{OPTION}={args[at + 1]}", *args[at + 2 :]]

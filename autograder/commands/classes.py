@@ -207,7 +207,7 @@ def write_marks(
             intake = take_in(sources[result.member.key], release, assignment) if result.record else None
         except IntakeError:
             intake = None
-        book.write(student, mark, intake)
+        book.write(student, mark, intake, result.member)
     taken = book.take_back(ids[result.member.id] for result in results if not result.mark)
     print(f"nbgrader's gradebook: {counted(len(marked) - len(strange), 'student')}")
     print_note("with a late penalty there", [result.member.name for result, mark in marked if mark.lateness.percent])

@@ -86,7 +86,9 @@ Student = tuple[str, str, dict[str, bytes] | bytes]
 def make_class(assignment: Assignment) -> Iterator[Student]:
     """Makes the class of twelve."""
     names = assignment.contract.modules
-    right = {name: source for name, source in read_modules(REFERENCE).items() if name in names}
+    whole = {name: source for name, source in read_modules(REFERENCE).items() if name in names}
+    bonus = {part.partition(".")[0] for task in assignment.tasks if task.understanding for part in task.components}
+    right = {name: source for name, source in whole.items() if name not in bonus}
     empty = {name: source for name, source in read_modules(SKELETON).items() if name in names}
     faults = {fault.id: fault for fault in faults_of(assignment)}
 
@@ -96,7 +98,7 @@ def make_class(assignment: Assignment) -> Iterator[Student]:
     def translated(modules: Sources, share_wrong: float) -> dict[str, bytes]:
         return packed(modules) | {"translations.txt": translations(share_wrong)}
 
-    yield "Amina Right", "everything right", translated(right, 0.2)
+    yield "Amina Right", "everything right, the bonus too", translated(whole, 0.2)
     # All share the reference's code, which is common knowledge; Ben writes `this`, so that there is something to copy.
     of_ben = dict(faulty("attention-not-scaled"))
     for name in of_ben.keys() - {"data"}:  # which is given
@@ -113,8 +115,8 @@ def make_class(assignment: Assignment) -> Iterator[Student]:
         {"transformer.ipynb": notebook(right), "translations.txt": translations(0.19)},
     )
     yield "Gina Late", "right, but late", translated(right, 0.23)
-    whole = as_zip(translated(right, 0.18))
-    yield "Hugo Damaged", "an archive that was cut off: a person decides", whole[: len(whole) // 2]
+    archive = as_zip(translated(right, 0.18))
+    yield "Hugo Damaged", "an archive that was cut off: a person decides", archive[: len(archive) // 2]
     hostile = dict(right) | {"layers": (right["layers"][0], right["layers"][1] + LEAVES)}
     yield "Ines Hostile", "ends the grader's process", translated(hostile, 0.22)
     copied = {name: (path, disguise(text)) for name, (path, text) in of_ben.items()}

@@ -20,6 +20,7 @@ from ..classroom.records import WHOLE, Decision, Results, decide, decisions_in
 from ..classroom.roster import read_roster
 from ..grading.record import Part
 from ..grading.seeds import seeds_of_term
+from ..reports.class_summary import SUMMARY, unlike_summary
 from ..reports.exports import IMPORTING, export, grades_of
 from .arguments import Commands, add_command, print_note
 
@@ -214,6 +215,8 @@ def export_class(options: argparse.Namespace) -> int:
     print(f"{name}: {output / name}.csv" + (f", {archive}" if archive.exists() else ""))
     unmarked = [f"{result.member.name} ({result.status})" for result in results if result.score is None]
     print_note("no score", unmarked)
+    remedy = "run `grade-class` again, or export with its --assignment"
+    print_note(f"other scores than in {SUMMARY}; {remedy}", unlike_summary(results, options.marks))
     for text in filter(None, (table.doubt, table.note)):
         print(f"note: {name}: {text}", file=sys.stderr)
     remedy = "name its list of students with --roster" if not options.roster else WITHOUT_ID

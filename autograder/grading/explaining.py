@@ -77,5 +77,5 @@ def explain_by_one(missed: Sequence[Outcome], outcomes: Sequence[Outcome]) -> st
     if len(missed) == 1:
         return explain(missed, total, outcomes)
     which = "All" if len(missed) == total else f"{len(missed)} of"
-    message = with_contrast(first.message, outcomes)
+    message = with_contrast(first, outcomes)
     return f"{which} {total} tests fail for this reason, {first.test} among them:\n{message}"

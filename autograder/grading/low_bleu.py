@@ -71,7 +71,7 @@ def _places(lines: Sequence[str], targets: Sequence[str], sources: Sequence[str]
         best, share = max(((place, _share(own, other)) for place, other in enumerate(words)), key=lambda pair: pair[1])
         if share >= ALIKE and _share(own, words[at]) < UNLIKE:
             moved.append((at, best))
-    if len(moved) <= len(sampled) * 2 * FEW:
+    if len({best for _, best in moved}) <= len(sampled) * 2 * FEW:  # a bad model's few sentences fit the same ones
         return
     (first, place), shifts = moved[0], {best - at for at, best in moved}
     common = max(shifts, key=[best - at for at, best in moved].count)

@@ -15,14 +15,16 @@ from functools import cache, lru_cache
 
 from foundation.assignment_tables import Forbidden
 
-from .names import imports_in, paths_in
-from .sources import Locate, Sources, in_module, tree_of
+from .names import imports_in, nodes_of, paths_in
+from .sources import Locate, Sources, in_module
 
 MOST_INTERNALS, MAX_CODE_SHOWN = 20, 160
 NO_TEXT = "(?!)"
 """A regular expression that matches no text."""
 BY_NAME = re.compile(r".*\.(attrgetter|methodcaller|getattr|setattr|delattr)")
 """Functions of modules that reach anything by a name."""
+WHOLE = {"builtins", "sys", "torch", "torch.nn", "torch.nn.functional"}
+"""Modules that hardly anybody hands on whole: what is reached through another name then, the text does not show."""
 
 
 def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_module) -> Iterator[str]:
@@ -68,12 +70,22 @@ def find_internals(
     return list(uses.values())[:MOST_INTERNALS]
 
 
+def followed_in(node: ast.AST) -> list[ast.AST]:
+    """The names of modules in a part of a syntax tree after which the search of the text goes on, or the worker's."""
+    match node:
+        case ast.Attribute(value=value) | ast.Assign(targets=[ast.Name()], value=value):
+            return [value]
+        case ast.Call(func=ast.Name(id="getattr" | "hasattr" | "setattr"), args=[owner, *_]):
+            return [owner]
+    return []
+
+
 @lru_cache(maxsize=64)
 def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
     """Line and name of the internals that a module names, and of functions that take computed names."""
     is_internal = cache(re.compile(pattern).fullmatch)
-    nodes = ast.walk(tree) if isinstance(tree := tree_of(text), ast.Module) else ()
-    bases = {node.value for node in nodes if isinstance(node, ast.Attribute)}
+    nodes = nodes_of(text)
+    followed = {part for node in nodes for part in followed_in(node)}
     plain = set()  # functions of `BY_NAME` that are called with a name that everybody can read
     uses = set()
     for node, path in paths_in(text):
@@ -89,10 +101,10 @@ def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
         # A chain of attributes may stand on several lines: the name itself is at the end of it.
         line = (node.func if isinstance(node, ast.Call) else node).end_lineno or node.lineno
         uses |= {(line, name) for name in names if name and is_internal(name)}
-        if path == "sys" and isinstance(node, ast.Name) and node not in bases:
-            uses.add((line, "sys, handed on"))
+        if path in WHOLE and isinstance(node, ast.Name) and node not in followed:
+            uses.add((line, f"{path}, handed on"))
         if not isinstance(node, ast.Call) and BY_NAME.fullmatch(path) and node not in plain:
             uses.add((line, f"{path.rpartition('.')[2]} with a computed name"))
     imported = ((part.line, name) for part in imports_in(text) if not part.level for name in part.wholes)
     uses |= {(line, name) for line, name in imported if name.startswith("torch.") and is_internal(name)}
-    return sorted(uses, key=lambda use: (use[0], -len(use[1]), use[1]))
+    return sorted(uses, key=lambda use: (use[0], ", " in use[1], -len(use[1]), use[1]))

@@ -28,7 +28,8 @@ def shape_question(component: Component) -> Question | None:
     scene: Scene = component.tables["SCENES"][component.name](Case(component.seed, f"a scene with {component.name}"))
     own = _own_places(component)
     given = {tuple(tensor.shape) for tensor in scene.tensors}
-    seen = [it for it in shapes_in(scene, _sights(component, scene, [*own]), component.draw) if it[1] not in given]
+    shapes = shapes_in(scene, _sights(component, scene, [*own]), component.draw)
+    seen = [(sight, shape) for sight, shape in shapes if shape not in given]
     for sight, right in seen:
         near = dict.fromkeys([*(shape for _, shape in seen), *given, *permutations(right)])
         wrong = [shape for shape in near if len(shape) == len(right) and shape != right]

@@ -148,7 +148,7 @@ def check_at_home(submission: SubmissionUnderTest, task: Task, item: str, assign
     number, _, part = item.partition(": ")
     hunts = hunts_at_home(student, submission.sources, assignment)
     answers = submission.apply("find", task.components[0], [hunt.content for hunt in hunts], isolated=False)
-    [hunt] = [it for it in hunts if it.number == number]
+    [hunt] = [candidate for candidate in hunts if candidate.number == number]
     hunt.check(part, answer_of(hunt, answers))
 
 

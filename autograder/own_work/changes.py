@@ -18,7 +18,7 @@ from foundation.texts import first_of
 from .bench import Component
 from .hunts import MOST_MISSED, quiet_changes
 from .question import LETTERS, Option, Question, drawn, multiple_choice
-from .student_lines import Change, Statement, expressions_in, lines_of, with_code
+from .student_lines import Change, Statement, calls_in, expressions_in, lines_of, makes, with_code
 from .versions import Trial, function_of
 
 MOST_NAMED = 4
@@ -136,7 +136,7 @@ def order_question(component: Component) -> Question | None:
     harmful: list[Option] = []
     for pair, swapped in component.draw.sample(possible, min(len(possible), MOST_PAIRS)):
         differing = component.differing(swapped)
-        if differing is not None:
+        if differing is not None and (differing or _runs(component, pair[0])):
             option = Option(f"lines {' and '.join(component.number(statement.node.lineno) for statement in pair)}")
             pairs[option] = pair, swapped
             (harmful if differing else harmless).append(option)
@@ -153,6 +153,11 @@ def order_question(component: Component) -> Question | None:
     return None
 
 
+def _runs(component: Component, statement: Statement) -> bool:
+    """Return whether any call runs a statement: what other components use of a helper is no question about this one."""
+    return bool(component.differing(with_code(component.text, statement.node, "raise RuntimeError") or ""))
+
+
 def _passes(component: Component, text: str) -> bool:
     """Return whether a version passes all tests, those of gradients and train mode included."""
     return not component.judge(text).missed
@@ -160,13 +165,14 @@ def _passes(component: Component, text: str) -> bool:
 
 def neighbours(own: Sequence[Statement], text: str) -> Iterator[tuple[Pair, str]]:
     """Yield statements on lines of their own, at most one between them; and the text in which they change places."""
-    single = [it for it in own if len(it.lines) == 1 and not isinstance(it.node, ast.Return)]
+    # Where layers are made, the order decides which parameter is which.
+    computing = [line for line in own if line.function.name != "__init__" and not any(map(makes, calls_in(line.node)))]
+    single = [line for line in computing if len(line.lines) == 1 and not isinstance(line.node, ast.Return)]
     for index, first in enumerate(single):
         for second in single[index + 1 : index + 3]:
             lines, a, b = text.split("\n"), first.node.lineno - 1, second.node.lineno - 1
-            is_computation = first.function.name != "__init__"  # there, the order decides which parameter is which
             is_level = first.function is second.function and first.node.col_offset == second.node.col_offset
-            if is_computation and is_level and lines[a] != lines[b]:
+            if is_level and lines[a] != lines[b]:
                 lines[a], lines[b] = lines[b], lines[a]
                 yield (first, second), "\n".join(lines)
 

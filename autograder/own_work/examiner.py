@@ -69,7 +69,7 @@ class Examiner:
         for kind in kinds * 2:  # once more, about another component, where some kinds do not fit this code
             ask, table = self._kinds[kind]
             # Components about which there is no question yet come first.
-            own.sort(key=lambda component: sum(it.component == component.name for it in questions))
+            own.sort(key=lambda component: sum(question.component == component.name for question in questions))
             for component in own:
                 if len(questions) == self._n_questions:
                     return questions

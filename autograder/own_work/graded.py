@@ -60,7 +60,8 @@ def _judge_tests(intake: Intake, task: Task, bench: Bench, known: Known, seed: i
             return TaskResult(task, State.REFUSED, 0.0, f"{suite.name}: more than {MOST_TESTS} tests")
     try_all(suites, source, bench.assignment, bench.zygote, seed)
     result = judge_task(task, [outcome for suite in suites for outcome in suite.outcomes], bench.assignment.credit)
-    return replace(result, message="" if result.state is State.PASSED else "\n\n".join(it.report for it in suites))
+    message = "" if result.state is State.PASSED else "\n\n".join(suite.report for suite in suites)
+    return replace(result, message=message)
 
 
 def _judge_hunts(intake: Intake, task: Task, bench: Bench) -> list[Outcome]:

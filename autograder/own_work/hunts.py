@@ -199,7 +199,7 @@ def draw_hunt(number: str, versions: Versions, student: str, assignment: Assignm
     definition, lines = definition_of(versions.name, sources), lines_of(versions.name, sources)
     word = f"{assignment.term} {''.join(student.lower().split())} {' '.join(lines.values())}"
     draw = random.Random(number_of(versions.name, word))  # noqa: S311  the same at home and where it is graded
-    suspects = [it for it in changes_of(versions.text, list(statements_in(definition))) if it.line in lines]
+    suspects = [change for change in changes_of(versions.text, list(statements_in(definition))) if change.line in lines]
     scene: Scene = versions.tables["SCENES"][versions.name](Case(SEED, f"hunts in {versions.name}"))
     changes = quiet_changes(versions, mixed(suspects, draw)[:MOST_TRIED])
     hunts = (Hunt(number, student.strip(), versions, change, suspects, lines, scene) for change, _, _ in changes)

@@ -90,6 +90,8 @@ def _made(component: str, task: Task, assignment: Assignment) -> Iterator[Implem
     table = read_table(assignment, OWN_TESTS)[component]
     module = component.partition(".")[0]
     sources = read_modules(assignment.reference)
+    if module not in sources:
+        raise UserError(f"{assignment.reference}: no {module}.py in it; expected the solution, beside the assignment")
     cells = {
         cell.name: cell.text
         for path in sorted((assignment.folder / "proof" / "variants").glob(f"{module}*.py"))
@@ -118,8 +120,9 @@ def _alone(component: str, text: str) -> str:
 
 def pack(assignment: Assignment) -> bytes:
     """All implementations in one file."""
-    made = [implementations_of(task, assignment) for task in assignment.tasks if task.tests_of]
-    content = {component: [asdict(it) for it in known] for each in made for component, known in each.items()}
+    tasks = [task for task in assignment.tasks if task.tests_of]
+    made = [component for task in tasks for component in implementations_of(task, assignment).items()]
+    content = {name: [*map(asdict, implementations)] for name, implementations in made}
     return base64.b85encode(zlib.compress(json.dumps(content, ensure_ascii=False).encode(), 9))
 
 

@@ -151,7 +151,9 @@ class Suite:
         """Return why a test counts for nothing that rejects some correct implementation."""
         reference, *others = self.right
         rejects = {known.name: test in self.rejected.get(known.name, ()) for known in self.right}
-        laws = dict.fromkeys(it.law for it in others if it.law and rejects[it.name] != rejects[reference.name])
+        laws = dict.fromkeys(
+            other.law for other in others if other.law and rejects[other.name] != rejects[reference.name]
+        )
         if len(laws) > MOST_LAWS:
             return "it rejects some correct code: is its tolerance too small, or does it depend on chance?"
         if laws:
@@ -263,4 +265,4 @@ def read_verdicts(answer: Answer, n_tests: int) -> list[list[bool]]:
 
 def is_verdict(passed: object) -> bool:
     """True for a list of booleans, which is not empty."""
-    return isinstance(passed, list) and bool(passed) and all(isinstance(it, bool) for it in passed)
+    return isinstance(passed, list) and bool(passed) and all(isinstance(outcome, bool) for outcome in passed)

@@ -88,7 +88,7 @@ class Question:
 
     def is_answered(self, typed: str) -> bool:
         """True if the numbers of a typed answer are the right ones, in their order."""
-        return len(typed) <= LONGEST_ANSWER and are_near([float(it) for it in TYPED.findall(typed)], self.numbers)
+        return len(typed) <= LONGEST_ANSWER and are_near([*map(float, TYPED.findall(typed))], self.numbers)
 
 
 def multiple_choice(
@@ -118,7 +118,7 @@ def drawn(splits: Sequence[Split], draw: random.Random) -> Iterator[tuple[int, O
     wanted, asked = drawn_ranks(draw), []
     for option in draw.sample(somewhere, len(somewhere)):
         index, _, wrong = draw.choice([split for split in clear if option in split[1]])
-        pool = [it for it in wrong if it in somewhere]
+        pool = [other for other in wrong if other in somewhere]
         options = with_wrong(option, pool if len(pool) >= N_OPTIONS - 1 else wrong, draw, wanted)
         asked.append((distance(option, options, wanted), index, option, options))
     yield from (entry[1:] for entry in sorted(asked, key=lambda entry: entry[0]))

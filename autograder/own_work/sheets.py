@@ -94,7 +94,7 @@ def assign_seats(sheets: Sequence[Sheet]) -> list[tuple[Seat, Sheet]]:
     asked = sorted((sheet for sheet in sheets if sheet.questions), key=lambda sheet: (sheet.name.casefold(), sheet.key))
     seats = []
     for number, sheet in enumerate(asked, start=1):
-        right = "".join(LETTERS[it.right] for it in sheet.questions if it.right is not None)
+        right = "".join(LETTERS[question.right] for question in sheet.questions if question.right is not None)
         seats.append(
             (Seat(number, sheet.key, sheet.name, right, tuple(question.kind for question in sheet.questions)), sheet)
         )

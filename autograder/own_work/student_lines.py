@@ -113,7 +113,7 @@ def todo_in(definition: ast.AST, lines: list[str]) -> str:
 def named_tests(text: str, name: str) -> dict[str, str]:
     """Return the tests of a class by name, in order, each with the TODO that is still in it; none without the class."""
     methods = getattr(definitions_of(text).get(name), "body", ())
-    tests = [it for it in methods if isinstance(it, ast.FunctionDef) and it.name.startswith("test")]
+    tests = [method for method in methods if isinstance(method, ast.FunctionDef) and method.name.startswith("test")]
     return {test.name: todo_in(test, text.split("\n")) for test in tests}
 
 
@@ -140,10 +140,10 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
     }
     mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
     helpers = [node for other, node in ours.items() if other in mentioned - handed_out.keys() - {name}]
-    statements = [it for node in (ours[name], *helpers) for it in statements_in(node)]
+    statements = [statement for node in (ours[name], *helpers) for statement in statements_in(node)]
     lines = intake.sources[module][1].split("\n")
     legible = [statement for statement in statements if is_legible(statement, lines)]
-    return [it for it in legible[:MOST_STATEMENTS] if ast.dump(it.node) not in given]
+    return [statement for statement in legible[:MOST_STATEMENTS] if ast.dump(statement.node) not in given]
 
 
 def is_legible(statement: Statement, lines: list[str]) -> bool:
@@ -217,14 +217,18 @@ def slips(statement: Statement) -> Iterator[tuple[str, str]]:
 def slips_inside(statement: Statement) -> Iterator[tuple[str, ast.expr, ast.expr]]:
     """Yield the kind of each slip in a part of a statement, the part, and what stands in its place."""
     kinds = arguments_of(statement.function)
-    calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
-    sizes = {id(size) for call in calls if makes(call) for size in call.args}
+    making = [call for call in calls_in(statement.node) if makes(call)]
+    sizes = {id(size) for call in making for size in (*call.args, *(keyword.value for keyword in call.keywords))}
+    # A tensor in place of several results is unpacked only if it has as many sentences.
+    whole = statement.node
+    unpacked = whole.value if isinstance(whole, ast.Assign) and isinstance(whole.targets[0], ast.Tuple) else None
     for node in expressions_in(statement.node):
         # With a layer of other sizes nothing works.
         own = kinds.get(node.id) if isinstance(node, ast.Name) and id(node) not in sizes else None
         alike = [name for name in kinds if kinds[name] == own]
         for kind, other in mutations(node, alike, statement.alike.get(own_attribute(node), ())):
-            if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other):
+            is_unpacked = node is unpacked and not isinstance(other, (ast.Call, ast.Tuple))
+            if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other) and not is_unpacked:
                 yield kind, node, other
         if own is not None and own.endswith("None"):
             yield "not_passed_on", node, ast.Constant(None)
@@ -291,7 +295,11 @@ def arguments_of(function: ast.FunctionDef) -> dict[str, str]:
     """The arguments but `self`, with their annotations: only those of one kind are taken for one another."""
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return {it.arg: ast.unparse(it.annotation or ast.Constant("")) for it in every if it.arg != "self"}
+    return {
+        argument.arg: ast.unparse(argument.annotation or ast.Constant(""))
+        for argument in every
+        if argument.arg != "self"
+    }
 
 
 def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
@@ -302,6 +310,11 @@ def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
         if isinstance(child, ast.expr) and not isinstance(getattr(child, "ctx", None), (ast.Store, ast.Del)):
             yield child
         yield from expressions_in(child)
+
+
+def calls_in(node: ast.AST) -> list[ast.Call]:
+    """The calls in a statement."""
+    return [part for part in ast.walk(node) if isinstance(part, ast.Call)]
 
 
 def makes(node: ast.Call) -> bool:

@@ -36,6 +36,7 @@ from .student_lines import definition_of, lines_of, todo_in
 
 N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4
 BLOCKS = (ast.If, ast.For, ast.While)
+SETTING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.Return)
 NOT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp, ast.Lambda)
 
 
@@ -123,9 +124,9 @@ def find(component: str, submission: SubmissionUnderTest, assignment: Assignment
         scene.ask("shape", about_shape(sight, sight.place.number), *shape)
         for sight, shape in shapes_in(scene, sights, draw)
     )
-    changed = _asked_for_change(scene, sights, lambda other: watch(submission, other, subject, places))
+    changed = _asked_for_change(scene, lines, sights, lambda other: watch(submission, other, subject, places))
     kinds = draw.sample([next(by_numbers, None), changed, _asked_for_runs(scene, sights, draw)], 3)
-    questions = [it for it in (next(shapes, None), *kinds, *by_numbers, *shapes) if it is not None]
+    questions = [question for question in (next(shapes, None), *kinds, *by_numbers, *shapes) if question is not None]
     listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
     return OwnQuestions(tag, listing, tuple(questions[:N_QUESTIONS]))
 
@@ -134,7 +135,10 @@ def places_in(lines: Mapping[int, str]) -> list[Place]:
     """Return where a component with these lines can be looked at: names that it sets, parts of what it returns."""
     text, numbers = "\n".join(lines.values()), list(lines)
     tree = ast.parse(text)
-    inside = {id(part) for block in ast.walk(tree) if isinstance(block, BLOCKS) for part in ast.walk(block)}
+    # A module is made before the call: nobody looks on there.
+    making = {id(part) for it in ast.walk(tree) if getattr(it, "name", "") == "__init__" for part in ast.walk(it)}
+    blocks = [it for it in ast.walk(tree) if isinstance(it, BLOCKS) and id(it) not in making]
+    inside = {id(part) for block in blocks for part in ast.walk(block)}
     places: list[Place] = []
     for node in ast.walk(tree):
         codes: list[str] = []
@@ -203,16 +207,16 @@ def numbers_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> It
 
 
 def _asked_for_change(
-    scene: Scene, sights: Sequence[Sight], look: Callable[[Scene], Sequence[Sight]]
+    scene: Scene, lines: Mapping[int, str], sights: Sequence[Sight], look: Callable[[Scene], Sequence[Sight]]
 ) -> Question | None:
     """Ask for the first line that computes something else where the mask forbids the last sentence its first key."""
-    masks = [tensor for tensor in scene.tensors if tensor.dtype is torch.bool]
+    masks = [value for value in scene.inputs if isinstance(value, Tensor) and value.dtype is torch.bool]
     if not masks:
         return None
     turned = masks[0].clone()
     cell = (len(turned) - 1, *[0] * (turned.ndim - 1))
     turned[cell] ^= True
-    others = look(replace(scene, inputs=tuple(turned if it is masks[0] else it for it in scene.inputs)))
+    others = look(replace(scene, inputs=tuple(turned if tensor is masks[0] else tensor for tensor in scene.inputs)))
     changed = [
         sight.place.number
         for sight, other in zip(sights, others, strict=True)
@@ -223,8 +227,31 @@ def _asked_for_change(
     ]
     if not changed or min(changed) == min(sight.place.number for sight in sights):
         return None
+    position = next(index for index, value in enumerate(scene.inputs) if value is masks[0])
+    if _may_change_before(min(changed), "\n".join(lines.values()), position, sights):
+        return None
     asked = "Of the lines that set a name or return, which is the first that computes other values?"
     return scene.ask("change", f"Now mask[{', '.join(map(str, cell))}] turns from True to False. {asked}", min(changed))
+
+
+def _may_change_before(answer: int, text: str, position: int, sights: Sequence[Sight]) -> bool:
+    """True if an earlier line sets what the mask may decide, out of sight: a list, an attribute, a tensor in a loop."""
+    out_of_sight = {it.place.number for it in sights if it.times > 1 or (it.times and it.value is None)}
+    in_sight = {it.place.number for it in sights} - out_of_sight
+    nodes = sorted((it for it in ast.walk(ast.parse(text)) if isinstance(it, ast.stmt)), key=lambda node: node.lineno)
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name != "__init__"]
+    called = next((it for it in functions if it.name == "forward"), functions[0])
+    inputs = [it.arg for it in called.args.args if it.arg != "self"]
+    others = {it.arg for function in functions for it in function.args.args} - {"self", *inputs}
+    masked = {*others, *inputs[position : position + 1]}  # of helpers, any argument may be
+    for node in (it for it in nodes if isinstance(it, SETTING) and it.lineno < answer):
+        within = node.iter if isinstance(node, ast.For) else node
+        names = [part for part in ast.walk(within) if isinstance(part, ast.Name)]
+        if any(part.id in masked for part in names if isinstance(part.ctx, ast.Load)):
+            if node.lineno not in in_sight:
+                return True
+            masked |= {part.id for part in names if isinstance(part.ctx, ast.Store)}
+    return False
 
 
 def _asked_for_runs(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Question | None:

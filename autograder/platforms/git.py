@@ -58,10 +58,12 @@ def read_clones(listing: Listing, deadline: datetime | None = None) -> Read:
         time, unread = None, "no .git in it" if deadline and name not in clones else ""
         if name in clones:
             try:
-                folder, time = submission_in(folder, deadline)
+                folder, time, last = submission_in(folder, deadline)
                 if time is None:
                     strays.append(Stray(name, "no commit before the deadline"))
                     continue
+                if time != last:
+                    strays.append(Stray(name, f"committed again after the deadline, last at {last:%Y-%m-%d %H:%M %Z}"))
             except (GitError, IntakeError, RefusedError) as error:
                 unread = f"its commits cannot be read: {error}"
         if unread and deadline:
@@ -94,16 +96,17 @@ class GitError(Exception):
     """A repository that git cannot read, and why."""
 
 
-def submission_in(clone: Path, deadline: datetime | None) -> tuple[Path, datetime | None]:
-    """The submission in a clone, and its time; None where nothing was committed before the deadline.
+def submission_in(clone: Path, deadline: datetime | None) -> tuple[Path, datetime | None, datetime | None]:
+    """The submission in a clone, its time, None where nothing was committed before the deadline, and the last commit's.
 
     Raises: GitError, IntakeError or RefusedError where its repository cannot be read.
     """
     head = head_of(clone / ".git")
+    _, last = last_commit(clone, head)
     if deadline is None:
-        return clone, last_commit(clone, head)[1]
+        return clone, last, last
     commit, time = last_commit(clone, head, f"--min-age={int(deadline.timestamp())}")
-    return (archive_of(clone, commit) if commit else clone), time
+    return (archive_of(clone, commit) if commit else clone), time, last
 
 
 def head_of(repository: Path) -> str:

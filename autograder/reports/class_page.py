@@ -10,14 +10,14 @@ from foundation.assignment_file import Assignment
 from foundation.texts import first_of
 
 from ..classroom.entries import Roll
-from ..classroom.marks import ENTER_DAYS, Mark, PartMark, Result, by_task
+from ..classroom.marks import ENTER_DAYS, Mark, PartMark, Result, by_submission, by_task
 from ..course.catalogue import Fault
 from ..grading.record import Part, Record
 from ..intake.tree import TRANSLATIONS
 from ..platforms.download import PLATFORMS
 from ..sandbox.layers import lacking
 from ..testing.results import State
-from .class_summary import open_parts, scores_of, tasks_of
+from .class_summary import open_parts, records_of, scores_of, tasks_of
 
 N_BINS = 20
 MOST_BLEU = 0.75
@@ -120,17 +120,13 @@ def _lacking(records: Mapping[str, Record]) -> list[tuple[str, int, str]]:
 
 
 def class_view(
-    records: Mapping[str, Record],
-    results: Mapping[str, Sequence[Result]],
-    roll: Roll,
-    assignment: Assignment,
-    catalogue: Mapping[str, Fault],
-    others: Sequence[Result] = (),
+    results: Sequence[Result], roll: Roll, assignment: Assignment, catalogue: Mapping[str, Fault]
 ) -> dict[str, object]:
-    """The content of the template `class.html`: at least one record, by key, those who share each, and the others."""
-    decided = {result.member.id: result for result in others if result.mark}
-    marks = {key: [result.mark for result in results[key] if result.mark] for key in records}
-    scores = scores_of(result for same in results.values() for result in same)
+    """The content of the template `class.html`; at least one submission has been graded."""
+    records, shared = records_of(results), by_submission(results)
+    decided = {result.member.id: result for result in results if result.mark and result.member.is_missing}
+    marks = {key: [result.mark for result in same if result.mark] for key, same in shared.items()}
+    scores = scores_of(results)
     top = next(iter(records.values())).judgement.max_score
     bleu = [(key, score) for key, record in records.items() if (score := record.judgement.bleu)]
     bleu.sort(key=lambda item: item[1].value)
@@ -143,13 +139,13 @@ def class_view(
         "shown": {key: list(dict.fromkeys(mark.score for mark in same)) for key, same in marks.items()},
         "parts": {key: parts_of(same) for key, same in marks.items()},
         "is_changed": any(part.by_hand for same in marks.values() for mark in same for part in mark.parts),
-        "n_late": sum(bool(result.is_late) for same in results.values() for result in same),
+        "n_late": sum(bool(result.is_late) for same in shared.values() for result in same),
         "top": top,
         "mean": mean(scores) if scores else None,
         "median": median(scores) if scores else None,
         "cases": cases(records, marks, assignment, roll.names()),
         "bins": histogram(scores, top),
-        "tasks": tasks_of(records.values()),
+        "tasks": tasks_of(results),
         "items": lost_items(records.values()),
         "misconceptions": ranked(records, catalogue),
         "bleu": bleu,

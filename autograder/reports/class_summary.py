@@ -15,7 +15,7 @@ from statistics import mean, median
 
 from foundation.texts import counted, first_of, printable
 
-from ..classroom.entries import Roll
+from ..classroom.entries import Member, Roll
 from ..classroom.grading import Change, Held, PartChange
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_submission, by_task
 from ..classroom.records import Decision
@@ -24,6 +24,7 @@ from ..testing.results import State
 from .terminal import containment_of
 
 MOST_NAMES = 8
+SUMMARY = "summary.csv"
 Cell = str | float | None
 ABOUT = ("id", "name", "submission", "late", "status", "reason", "score", "max_score", "bleu")
 CIRCUMSTANCES = ("sandbox", "content_hash", "grader_version", "late_days", "percent_off", "by_hand", "comments")
@@ -33,24 +34,32 @@ FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff
 """The place before a formula of spreadsheets: at the beginning, or after a character that may separate cells."""
 
 
-def tasks_of(records: Iterable[Record]) -> list[tuple[Part, float | None, dict[str, int]]]:
-    """The class in each task, as graded: somebody's part, the mean, and how many are in each state.
+def tasks_of(results: Sequence[Result]) -> list[tuple[Part, float | None, dict[str, int]]]:
+    """The class in each task: somebody's part, the mean, and how many submissions are in each state, as graded.
 
-    The mean is over submissions that have a mark there; None where there is none.
+    The mean is that of the points that count, before lateness; None where nobody has any.
     """
+    marks = [(result.member, result.mark) for result in results if result.mark and not result.mark.excused]
     rows = []
-    for same in by_task(records):
+    for same in by_task(records_of(results).values()):
         counts = Counter(part.state for part in same)
-        scores = [part.score for part in same if part.score is not None]
+        scores = different(
+            (member, part.score) for member, mark in marks for part in mark.parts if part.part.number == same[0].number
+        )
         average = round(mean(scores), 2) if scores else None
         rows.append((same[0], average, {state.value: counts[state] for state in State}))
     return rows
 
 
 def scores_of(results: Iterable[Result]) -> list[float]:
-    """The scores of the submissions that have one; several where partners have different ones."""
-    scores = dict.fromkeys((result.member.key or result.member.id, result.score) for result in results)
-    return [score for _, score in scores if score is not None]
+    """The scores of those who have one."""
+    return different((result.member, result.score) for result in results)
+
+
+def different(scores: Iterable[tuple[Member, float | None]]) -> list[float]:
+    """The scores of submissions, and of those who handed in nothing; several where partners have different ones."""
+    own = dict.fromkeys((member.key or member.id, score) for member, score in scores)
+    return [score for _, score in own if score is not None]
 
 
 def records_of(results: Iterable[Result]) -> dict[str, Record]:
@@ -67,7 +76,18 @@ def write_summary(results: Sequence[Result], output: Path) -> None:
     heading = [*ABOUT, *numbers, *(f"{number} state" for number in numbers), *CIRCUMSTANCES]
     max_score = next(iter(records_of(results).values())).judgement.max_score
     rows = [{**row_of(result), "max_score": max_score} for result in results]
-    write_result(output / "summary.csv", as_csv(heading, rows))
+    write_result(output / SUMMARY, as_csv(heading, rows))
+
+
+def unlike_summary(results: Sequence[Result], output: Path) -> list[str]:
+    """Students whose scores are no longer those of summary.csv."""
+    path = output / SUMMARY
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        scores = [row.get("score") for row in csv.DictReader(file)]
+    own = ["" if result.score is None else str(result.score) for result in results]
+    return [result.member.name for result, new, old in zip(results, own, scores, strict=False) if new != old]
 
 
 def row_of(result: Result) -> dict[str, Cell]:
@@ -125,7 +145,7 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
     scores = scores_of(results)
     figures = f"mean {mean(scores):.1f}, median {median(scores):.1f}, of {first.max_score:g}" if scores else "no marks"
     lines = [f"{first.assignment}: {counted(len(records), 'submission')}, {figures}", ""]
-    tasks = tasks_of(records.values())
+    tasks = tasks_of(results)
     width = max(len(task.title) for task, *_ in tasks)
     states = [state.value for state in State if any(numbers[state] for *_, numbers in tasks)]
     lines.append(f"  {'':<{width + 5}}{'mean':>6}       " + "".join(f"  {state}" for state in states))

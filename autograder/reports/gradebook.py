@@ -21,6 +21,7 @@ import textwrap
 import warnings
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import UTC
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from foundation.places import ROOT
 from foundation.texts import printable
 from foundation.whole_files import write_whole
 
+from ..classroom.entries import Member
 from ..classroom.marks import Mark
 from ..grading.record import Part
 from ..intake.modules import Intake
@@ -78,13 +80,13 @@ class Gradebook:
                 difference = f"task {task.number} has {task.points:g} points, but {other} in the notebooks"
                 raise UserError(f"{difference}: run make release, so that they agree")
 
-    def write(self, student: str, mark: Mark, intake: Intake | None) -> None:
+    def write(self, student: str, mark: Mark, intake: Intake | None, member: Member | None = None) -> None:
         """Writes the points of all parts or none, and the notebooks that nbgrader makes feedback from.
 
         They replace those of an earlier run. A part without points waits for a person, and all parts do where it is
         not known what lateness costs. A bonus is extra credit; what lateness costs is nbgrader's penalty. Marks given
         by hand in nbgrader stay, as nbgrader does it, and are flagged for review. `intake` is None where the
-        submission cannot be read.
+        submission cannot be read; `member` has the student's name and time, for nbgrader's lists.
         """
         parts = {test_cell(part.part.number): part.part for part in mark.parts}
         scores = {test_cell(part.part.number): part.score for part in mark.parts}
@@ -92,6 +94,11 @@ class Gradebook:
             scores = dict.fromkeys(scores, 0.0 if mark.by_hand and not mark.excused else None)
         with self._connected() as book:
             self._prepare(book, student, {name for name, part in parts.items() if part.extension})
+            if member:
+                _introduce(book.find_student(student), member)
+                if member.submitted:
+                    time = member.submitted.astimezone(UTC) if member.submitted.tzinfo else member.submitted
+                    book.find_submission(self.name, student).timestamp = time.replace(tzinfo=None)
             for cell in (cell for cell in self.cells if cell.points is not None):
                 grade, score = book.find_grade(cell.name, cell.notebook, self.name, student), scores.get(cell.name)
                 is_bonus = cell.name in parts and parts[cell.name].extension
@@ -172,6 +179,14 @@ class Gradebook:
                 book.update_or_create_grade_cell(cell.name, cell.notebook, self.name, **more)
         book.update_or_create_student(student)
         book.update_or_create_submission(self.name, student)
+
+
+def _introduce(student: Any, member: Member) -> None:
+    """Gives a student of nbgrader, who has no name there, the course's; its export writes commas as they are."""
+    if not (student.first_name or student.last_name) and member.name != member.id:
+        *first, student.last_name = member.name.replace(",", " ").split() or [""]
+        student.first_name = " ".join(first)
+    student.email = student.email or member.ids.get("email")
 
 
 def graded_cells(notebooks: dict[str, Json]) -> list[GradedCell]:

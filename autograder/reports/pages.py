@@ -50,9 +50,7 @@ def write_pages(
     for key, shown in graded.items():
         view = student_view(records[key], assignment, shared[key])
         write_page("student.html", output / STUDENTS / f"{key}.html", **view, **shown)
-    view = class_view(
-        records, shared, roll, assignment, catalogue, [result for result in results if result.member.is_missing]
-    )
+    view = class_view(results, roll, assignment, catalogue)
     write_page("class.html", output / CLASS, **view, graded=graded, **links_in(output, records))
 
 

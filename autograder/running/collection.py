@@ -9,9 +9,11 @@ from __future__ import annotations
 import inspect
 import io
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
+from typing import TextIO
 
 import pytest
 from torch import Tensor
@@ -23,7 +25,7 @@ from ..course.assignment_code import where_to_collect
 from ..testing import contrast
 from ..testing.results import CheckFailed, CollectionError, Outcome, State, UnreadableError
 from ..testing.submission import SubmissionUnderTest
-from .under_test import IS_COLLECTED, InProcessSubmission, case_of, item_of, quoted_lines
+from .under_test import IS_COLLECTED, InProcessSubmission, case_of, item_of, quoted_lines, telling_if_long
 
 UNUSED = "terminal", "cacheprovider", "logging", "faulthandler", "capture", "unraisableexception", "threadexception"
 """Plugins of pytest that report, or look after what happens in its own process."""
@@ -41,6 +43,7 @@ class Collection:
         self.compared: dict[str, tuple[Tensor, Tensor]] = {}  # what failed comparisons were of, by node id
         self.submission: SubmissionUnderTest | None = None  # until `hand_over`
         self.seed = 0
+        self.screen: TextIO | None = None  # of a person who is waiting
         self._problems: list[str] = []
         self._observed: dict[str, tuple[str, str]] = {}  # by test function, since `hand_over`: a node id, what was seen
         # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
@@ -125,7 +128,7 @@ class Collection:
 
     def limits(self, item: pytest.Item) -> AbstractContextManager[object]:
         """A block in which a test runs."""
-        return nullcontext()
+        return telling_if_long(item.name, self.screen) if self.screen else nullcontext()
 
 
 def classify(error: BaseException | None, describe: Callable[[BaseException], tuple[State, str]]) -> tuple[State, str]:
@@ -152,6 +155,7 @@ def row_of(item: pytest.Function) -> dict[str, object]:
 def run_in_process(tests: Collection, submission: InProcessSubmission, task: Task, seed: int) -> str:
     """Runs a task's tests on code in this process, which is closed afterwards; returns what it has printed."""
     printed = io.StringIO()
+    tests.screen = sys.stderr
     try:
         with redirect_stdout(printed), redirect_stderr(printed):
             tests.hand_over(submission, seed)

@@ -1,9 +1,13 @@
 """A submission in this process, and what pytest keeps of a run of component tests."""
 
 import itertools
+import sys
+import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 import torch
@@ -18,6 +22,9 @@ from ..sandbox.worker.running import compile_nothing, parameters_of, settings_ke
 from ..testing.arguments import quotes
 from ..testing.case import Case
 from ..testing.submission import SubmissionUnderTest
+
+LONG = 5
+"""Seconds after which a student is told which test is running."""
 
 _numbers = itertools.count()
 
@@ -37,7 +44,11 @@ class InProcessSubmission:
         check = partial(check_syntax, version=assignment.python)
         adapted, modules = adapt(sources, assignment.contract), assignment.contract.modules
         self.package = Package(adapted, modules, self._stand_ins, name, settings_kept, check=check)
-        self._quotes = {path: partial(_quote, module, text, locate) for module, (path, text) in sources.items()}
+        self._quotes = {
+            path: partial(_quote, module, text, locate)
+            for module, (path, text) in sources.items()
+            if module != "__main__"  # from which a command is run, which is no news
+        }
         quotes.update(self._quotes)
 
     def build(
@@ -82,9 +93,33 @@ def _quote(module: str, text: str, locate: Locate, number: int) -> str:
 
 def quoted_lines(error: BaseException) -> list[str]:
     """The submission's own lines on the way to an exception, with their places."""
-    frames = traceback.extract_tb(error.__traceback__)
+    return own_lines(traceback.extract_tb(error.__traceback__))
+
+
+def own_lines(frames: traceback.StackSummary) -> list[str]:
+    """The submission's own lines among these, with their places."""
     lines = [quotes[frame.filename](frame.lineno or 1) for frame in frames if frame.filename in quotes]
     return [line for line in lines if line]
+
+
+@contextmanager
+def telling_if_long(test: str, screen: TextIO) -> Iterator[None]:
+    """A block in which a test runs: after LONG seconds, a line names it, and where the submission is by then."""
+    thread = threading.get_ident()
+
+    def tell() -> None:
+        frame = sys._current_frames().get(thread)
+        lines = own_lines(traceback.extract_stack(frame)) if frame else []
+        at = f"; now at {lines[-1]}" if lines else ""
+        print(f"\n{test} has been running for {LONG} seconds{at}", file=screen, flush=True)
+
+    timer = threading.Timer(LONG, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 SUBMISSION = pytest.StashKey[SubmissionUnderTest]()
@@ -99,8 +134,8 @@ SEED = pytest.StashKey[int]()
 
 def item_of(item: pytest.Item) -> str:
     """The rubric item that a test names; "" where it names none."""
-    mark = item.get_closest_marker("item")
-    return str(mark.args[0]) if mark is not None and mark.args else ""
+    marks = [mark for mark in item.own_markers if mark.name == "item" and mark.args]  # a row's come last
+    return str(marks[-1].args[0]) if marks else ""
 
 
 def case_of(item: pytest.Item, seed: int) -> Case:

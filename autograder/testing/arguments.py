@@ -6,6 +6,7 @@ left them alone.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -15,8 +16,9 @@ from torch import Tensor
 
 from ..sandbox.worker.running import call_again, has_changed, keep
 from .comparison import all_equal, expect, fail
+from .experiments import attempted
 from .fitting import tensors_in
-from .results import CHANGED, INPUTS
+from .results import CHANGED, INPUTS, OBSERVED, CheckFailed, UnreadableError
 
 Inputs = Mapping[str, Tensor | None]
 """Arguments by name, in order."""
@@ -30,6 +32,8 @@ SIZES = re.compile("size|shape|dimension|broadcast", re.I)
 """Words of a message about sizes."""
 MOST_SHOWN = 6
 """So many numbers of an input stand in a message."""
+MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
+CONVERTED = "The arguments have one dtype: does a step convert to another?"
 STATE = "a call must not depend on earlier ones or on chance (dropout): keep nothing on self, in globals or in defaults"
 IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
 
@@ -98,6 +102,29 @@ def expect_equal_calls(function: Callable[..., Any], kept: Sequence[Tensor], inp
     for before, after in ((kept, again), *((other, repeated) for repeated in more)):
         expect(all_equal(before, after), "the same call, after others", "the same result", "another one", STATE)
     expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)
+
+
+@contextmanager
+def explained(inputs: Inputs, inside: Callable[[Inputs], str] | None = None) -> Iterator[None]:
+    """A block that calls a component: an error of it gets the inputs, and perhaps what its parts show."""
+    try:
+        yield
+    except (CheckFailed, UnreadableError, NotImplementedError):
+        raise
+    except Exception as error:
+        explain(error, inputs, inside)
+        raise
+
+
+def explain(
+    error: Exception, inputs: Inputs, inside: Callable[[Inputs], str] | None = None, mixed: str = MIXED
+) -> None:
+    """Adds to an error of a call what its inputs, and perhaps its parts, show."""
+    if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
+        error.add_note(mixed)
+    error.add_note("\n".join(about_sizes(str(error), inputs)))
+    if inside and (text := attempted(partial(inside, inputs))):
+        error.add_note(f"{OBSERVED}{text}")
 
 
 def describe(name: str, value: Tensor | None) -> str:

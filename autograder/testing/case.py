@@ -6,18 +6,22 @@ All inputs are drawn from one seed and the test's name. A student's run prints i
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 Option = TypeVar("Option")
 
 DTYPES = torch.float64, torch.float32
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])
 """A test runs in both; float32 is what models are trained in."""
+
+Items = Mapping[str, Collection[object]]
+"""Items of the rubric, and the names of rows that are theirs."""
+NO_ITEMS: Items = {}
 
 ALMOST_ALL = 1 - 1e-9
 """A dropout rate at which nothing survives, and at which a hand-written 1 / (1 - rate) is still finite."""
@@ -88,7 +92,7 @@ class Case:
         shortest = min(2, length)
         lengths = torch.randint(shortest, max(length, shortest + 1), (batch, 1), generator=self._generator)
         lengths[self.size(0, batch - 1)] = length
-        return (torch.arange(length) < lengths)[:, None, None, :]
+        return (torch.arange(length) < lengths).view(batch, 1, 1, length)
 
     def randomise(self, parameters: Iterable[Tensor], scale: float = 0.5) -> None:
         """Writes random values into parameters, so that nothing depends on how they were initialised.
@@ -106,10 +110,19 @@ class Case:
                 seen[shape] += 1
 
 
-def each_row(names: Iterable[str], in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:
-    """A test runs with each named row of a table, in float64 or, with some, in float32."""
+def earlier_keys(n_queries: int, n_keys: int | None = None) -> Tensor:
+    """The mask of a decoder, (q, k), as PyTorch's own Transformer has it: students write theirs in task 1.6."""
+    mask = nn.Transformer.generate_square_subsequent_mask(max(n_queries, n_keys or 0))
+    return mask[:n_queries, :n_keys] == 0
+
+
+def each_row(names: Iterable[str], in_float32: Sequence[str] = (), items: Items = NO_ITEMS) -> pytest.MarkDecorator:
+    """A test runs with each named row of a table, in float64 or, with some, in float32.
+
+    What fails in rows of another item of the rubric than the test's costs that item alone.
+    """
     rows = in_dtypes(names, in_float32)
-    return pytest.mark.parametrize("name, dtype", rows, ids=map(label_of, rows))
+    return pytest.mark.parametrize("name, dtype", [row_of(row, items) for row in rows])
 
 
 def in_dtypes(names: Iterable[str], in_float32: Sequence[str]) -> list[tuple[str, torch.dtype]]:
@@ -117,16 +130,27 @@ def in_dtypes(names: Iterable[str], in_float32: Sequence[str]) -> list[tuple[str
     return [(name, torch.float32 if name in in_float32 else torch.float64) for name in names]
 
 
-def rows_of(kinds: Sequence[Any], rows: Sequence[Any], of_extensions: Sequence[Any]) -> list[Any]:
+def rows_of(
+    kinds: Sequence[Any], rows: Sequence[Any], of_extensions: Sequence[Any], items: Items = NO_ITEMS
+) -> list[Any]:
     """Parameters of a test that runs with each kind in several ways, the rows; with kinds of extensions in few.
 
-    Kinds are parameters with a task's mark; their last value is whether they are of an extension.
+    Kinds are parameters with a task's mark; their last value is whether they are of an extension, whose rows are all of
+    the test's item. See `each_row` for other items.
     """
     return [
-        pytest.param(*kind.values, *row, marks=kind.marks, id=f"{kind.id}-{label_of(row)}")
+        row_of(row, NO_ITEMS if kind.values[-1] else items, kind)
         for kind in kinds
         for row in (of_extensions if kind.values[-1] else rows)
     ]
+
+
+def row_of(row: Sequence[Any], items: Items, kind: Any = None) -> Any:
+    """Parameters of a test: those of a kind, if there is one, and of a row, which its first value names."""
+    of_item = [pytest.mark.item(item) for item, names in items.items() if row[0] in names]
+    if kind is None:
+        return pytest.param(*row, marks=of_item, id=label_of(row))
+    return pytest.param(*kind.values, *row, marks=[*kind.marks, *of_item], id=f"{kind.id}-{label_of(row)}")
 
 
 def label_of(row: Sequence[object]) -> str:

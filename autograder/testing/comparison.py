@@ -40,9 +40,12 @@ def fail(
     look_at: str = "",
     compared: tuple[Tensor, Tensor] | None = None,
     kind: type[CheckFailed] = CheckFailed,
+    observed: str = "",
 ) -> NoReturn:
     """Raises a CheckFailed of this kind, with the parts of the message, one per line, and any tensors that differ."""
-    raise kind(f"{name}\n  expected: {expected}\n  got:      {got}", compared, look_at)
+    error = kind(f"{name}\n  expected: {expected}\n  got:      {got}", compared, look_at)
+    error.observed = observed
+    raise error
 
 
 def expect(
@@ -214,11 +217,4 @@ def expect_same(actual: object, expected: Tensor, name: str, rule: str) -> None:
     if different := (actual != expected).nonzero().tolist():
         first = different[0]
         got = f"{actual[tuple(first)].item()} at {first}; {len(different)} of {expected.numel()} cells are different"
-        is_mask = expected.dtype == torch.bool
-        if is_mask and expected.dim() == 2 and all(query == key for query, key in different):
-            got += ": those on the diagonal"
-        elif is_mask and len(different) == expected.numel():
-            got += ": True and False are swapped"
-        elif torch.equal(actual.mT, expected):
-            got += ": rows and columns are swapped"
         fail(name, rule, got, compared=(actual.detach(), expected))

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+MOST_TRAITS = 2
+"""That are named where all separate the same calls."""
 FEWEST = 3
 """Calls that say nothing yet: it could be chance."""
 
@@ -58,11 +60,16 @@ def judged(traits: Iterable[str]) -> Iterator[None]:
         note(traits, is_right=is_right)
 
 
-def only(calls: Iterable[Call]) -> str:
-    """Return what all wrong calls have in common, and no right one; "" where there is nothing of the kind."""
+def only(calls: Iterable[Call], shown: Iterable[Call] = ()) -> str:
+    """Return what all wrong calls have in common, and no right one; "" where there is nothing of the kind.
+
+    Where a failure is shown, only calls of the kind count that went wrong there.
+    """
     kinds: dict[tuple[str, ...], list[Call]] = {}
     for call in sorted(calls, key=lambda call: call.kind, reverse=True):  # values before gradients
         kinds.setdefault((call.kind, *dict(call.sizes)), []).append(call)
+    if own := {(call.kind, *dict(call.sizes)) for call in shown if not call.is_right}:
+        kinds = {key: several for key, several in kinds.items() if key in own}
     if any(not call.is_right for (kind, *_), several in kinds.items() for call in several if kind.startswith("values")):
         kinds = {key: several for key, several in kinds.items() if key[0].startswith("values")}
     return next((text for several in kinds.values() if (text := separating(several))), "")
@@ -74,17 +81,20 @@ def separating(calls: Sequence[Call]) -> str:
     if not right or not wrong or len(wrong) + len(right) <= FEWEST:
         return ""
     shared = frozenset.intersection(*(call.traits for call in wrong))
-    traits = sorted(shared.difference(*(call.traits for call in right)), key=rank) or beyond(wrong, right)
+    traits = sorted(shared.difference(*(call.traits for call in right)))
+    traits = sorted(traits, key=rank) or beyond(wrong, right)
     if not traits:
         return ""
     such = f"all {len(wrong)} such calls are" if len(wrong) > 1 else "the one such call is"
     others = f"all {len(right)} others are" if len(right) > 1 else "the other is"
-    return f"{traits[0]}: {such} wrong, and {others} right"
+    best = [trait for trait in traits if rank(trait) == rank(traits[0])][:MOST_TRAITS]
+    return f"{' and '.join(best)}: {such} wrong, and {others} right"
 
 
-def rank(trait: str) -> tuple[bool, bool, str]:
-    """Sorts what a call is given before how its sizes happen to be."""
-    return trait.startswith("where axis"), " same shape" in trait, trait
+def rank(trait: str) -> int:
+    """Sorts what a call is given before what follows from that, and before how its sizes happen to be."""
+    signs = " axes", " same shape", "where axis"
+    return max((number for number, sign in enumerate(signs, 1) if sign in trait), default=0)
 
 
 def beyond(wrong: Sequence[Call], right: Sequence[Call]) -> list[str]:

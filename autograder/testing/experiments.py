@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from .case import earlier_keys
 from .comparison import CLOSE, NEGLIGIBLE, alike
 
 Inputs = Mapping[str, Tensor | None]
@@ -53,11 +55,11 @@ def look(
             iter([inside(inputs)] if inside else []),
             of_other_arguments(result, formulas, inputs),
         ]
-        if is_thorough:
+        if is_thorough and bool(torch.isfinite(result).all()):  # else nothing seems to matter
             looks += [
                 of_arguments(call, result, formulas[0], inputs),
                 of_entries(call, result, formulas[0], inputs),
-                of_parameters(call, result, inputs, parameters),
+                of_parameters(call, result, inputs, parameters, module),
             ]
         return next((text for texts in looks for text in texts if text), "")
 
@@ -120,7 +122,11 @@ def others(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
         if mask.size(-2) == length:
             yield f"if rows and columns of {name} were swapped", {name: mask.mT}
         if mask.size(-2) in (1, length):
-            yield f"if {name} also forbade later positions", {name: mask & mask.new_ones(length, length).tril()}
+            yield f"if {name} also forbade later positions", {name: mask & earlier_keys(length)}
+    for name, value in tensors.items():
+        if name not in masks and value.dim() > 2 and value.size(-1) != value.size(-2):
+            turned = value.reshape(value.mT.shape).mT
+            yield f"if {name} were reshaped, which mixes its positions, where it should be transposed", {name: turned}
     for first, second in permutations(tensors, 2):
         if (first in masks) is not (second in masks):
             continue
@@ -175,15 +181,19 @@ def places(result: Tensor, other: Tensor, axis: int) -> Tensor:
     return different.transpose(0, axis).flatten(1).any(1)
 
 
-def of_parameters(call: Compute, result: Tensor, inputs: Inputs, parameters: Sequence[Tensor]) -> Iterator[str]:
+def of_parameters(
+    call: Compute, result: Tensor, inputs: Inputs, parameters: Sequence[Tensor], module: Any
+) -> Iterator[str]:
     """Notices parameters on which the result does not depend."""
-    idle = []
+    idle: list[Tensor] = []
     for parameter in parameters:
         kept = parameter.detach().clone()
         parameter.copy_(kept + 0.5 * torch.randn_like(kept))
-        idle += [tuple(kept.shape)] * alike(call(inputs), result)
+        idle += [parameter] * alike(call(inputs), result)
         parameter.copy_(kept)
     if idle and len(idle) == len(parameters):
         yield "the result does not depend on any parameter"
     elif idle:
-        yield f"the result does not depend on the parameter of shape {idle[0]}"
+        names = getattr(module, "parameter_names", None) or [name for name, _ in module.named_parameters()]
+        of = next((name for name, p in zip(names, module.parameters(), strict=False) if p is idle[0]), "the parameter")
+        yield f"the result does not depend on {of}, of shape {tuple(idle[0].shape)}"

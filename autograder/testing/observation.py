@@ -17,6 +17,7 @@ from torch import Tensor
 from .comparison import CLOSE, alike, worst_place
 
 TINY = 1e-12  # weights below it are rounding, or forbidden
+MOST_ROWS = 4  # by one less than so many a mask may be moved
 FEW = 0.9  # of all values may differ where the others are right by more than accident
 
 
@@ -32,7 +33,8 @@ def observe(actual: Tensor, expected: Tensor, inputs: Mapping[str, Tensor | None
             return ""
         if not torch.isfinite(actual).all():
             return not_finite(actual, given)
-        for look in (all_alike, an_argument, weights, a_factor, a_summand, a_shift, a_limit, moved, places):
+        looks = all_alike, an_argument, weights, a_factor, lengths, a_summand, a_shift, a_limit, moved, later, places
+        for look in looks:
             if text := look(actual, expected, given):
                 return text
     return ""
@@ -113,6 +115,28 @@ def relative_scores(weights: Tensor, counts: Tensor) -> Tensor:
     return torch.where(counts, logs - logs.sum(-1, keepdim=True) / counts.sum(-1, keepdim=True).clamp_min(1), 0.0)
 
 
+def about_mask(actual: object, expected: Tensor) -> str:
+    """Describe in one line how a mask of the right shape differs from the right one; "" where no law is seen."""
+    if not isinstance(actual, Tensor) or actual.shape != expected.shape or torch.equal(actual, expected):
+        return ""
+    different = actual != expected
+    if bool(different.all()):
+        return "True and False are swapped"
+    if expected.dim() == 2:
+        if torch.equal(actual.mT, expected):
+            return "rows and columns are swapped"
+        if not different.fill_diagonal_(False).any():
+            return "the diagonal alone is wrong"
+        for n in range(1, min(len(expected), MOST_ROWS)):
+            if torch.equal(actual[:-n], expected[n:]):
+                return f"each query has the row of the query {n} later"
+            if torch.equal(actual[n:], expected[:-n]):
+                return f"each query has the row of the query {n} earlier"
+    if torch.equal(actual.sum(-1), expected.sum(-1)):
+        return "each row has as many True as expected, in other places"
+    return ""
+
+
 def a_factor(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     """Notices a constant factor, perhaps beside a shift of each feature, and what size it belongs to."""
     given = given | {"the result": actual}
@@ -142,6 +166,9 @@ def known(factor: float, given: dict[str, Tensor]) -> str:
         about = f"{size} is the size of an axis of {name}"
         forms |= {f"sqrt({size})": (size**0.5, about), f"1 / sqrt({size})": (size**-0.5, about)}
         forms |= {f"{size}": (size, about), f"1 / {size}": (1 / size, about)}
+        if (whole := math.isqrt(size)) > 1 and whole**2 != size:  # the root was rounded down
+            forms |= {f"{whole} / sqrt({size})": (whole * size**-0.5, about)}
+            forms |= {f"sqrt({size}) / {whole}": (size**0.5 / whole, about)}
     for first, second in permutations(sizes, 2):
         forms.setdefault(
             f"sqrt({first} / {second})", ((first / second) ** 0.5, f"{first} and {second} are sizes of axes")
@@ -155,6 +182,21 @@ def known(factor: float, given: dict[str, Tensor]) -> str:
         if abs(factor / number - 1) < CLOSE:
             return f"; {form} = {number:.4g}, and {about}"
     return ""
+
+
+def lengths(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices vectors that point where they should, with other lengths."""
+    if actual.dim() < 2 or actual.size(-1) < 2 or actual[..., 0].numel() <= 2:
+        return ""
+    got, due = actual.norm(dim=-1), expected.norm(dim=-1)
+    if not due.all() or not alike(actual, expected * (got / due)[..., None]):
+        return ""
+    longest, same = got.max(), "each vector has the direction that is expected, but"
+    if alike(got, longest.expand_as(got)):
+        return f"{same} all have the length {longest:.4g}"
+    if alike(got, due.clamp(max=longest)):
+        return f"no vector is longer than {longest:.4g}; {int((due > longest).sum())} that should be are cut to it"
+    return f"{same} is {(got / due).min():.3g} to {(got / due).max():.3g} times as long"
 
 
 def a_summand(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
@@ -200,8 +242,18 @@ def moved(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     return "these are the expected values in other places"
 
 
+def later(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices the right values one place further along an axis, or back."""
+    for axis, size in enumerate(actual.shape[:-1]):
+        if size > 2:
+            for word, got, due in (("later", 1, 0), ("earlier", 0, 1)):
+                if alike(actual.narrow(axis, got, size - 1), expected.narrow(axis, due, size - 1)):
+                    return f"along axis {axis}, these are the expected values one place {word}"
+    return ""
+
+
 def places(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
-    """Name the place along one axis where all differences lie, if that is a small part of it."""
+    """Name the places along one axis where all differences lie: one alone, or all from one on, or up to one."""
     wrong = (actual - expected).abs() > CLOSE * (1 + expected.abs())
     if not wrong.any() or wrong.float().mean() > FEW:
         return ""
@@ -212,6 +264,9 @@ def places(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
         n_hit, size = int(hit.sum()), len(hit)
         if size > 2 and n_hit == 1:
             return f"only index {int(hit.nonzero()[0])} of axis {axis} differs, of {size}"
+        if size > 2 and n_hit < size and (hit[-n_hit:].all() or hit[:n_hit].all()):
+            side = "first" if hit[0] else "last"
+            return f"only the {side} {n_hit} of {size} along axis {axis} differ"
     return ""
 
 

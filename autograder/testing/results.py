@@ -256,9 +256,10 @@ def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) ->
     return min(missed, key=rank)
 
 
-def with_contrast(message: str, outcomes: Iterable[Outcome]) -> str:
-    """A message with what separates the wrong calls of the tests from the right ones, before any question."""
-    if not (text := only(call for outcome in outcomes for call in outcome.calls)):
+def with_contrast(shown: Outcome, outcomes: Iterable[Outcome]) -> str:
+    """A failure's message with what separates the wrong calls of the tests from the right ones, before any question."""
+    message = shown.message
+    if not (text := only((call for outcome in outcomes for call in outcome.calls), shown.calls)):
         return message
     head, mark, rest = next(
         (parts for sign in (OBSERVED, LOOK_AT) if (parts := message.rpartition(f"\n{sign}"))[1]), (message, "", "")
@@ -284,7 +285,7 @@ def explain(missed: Sequence[Outcome], total: int, outcomes: Sequence[Outcome] =
     if len(missed) == total and (is_unwritten or len({outcome.message for outcome in missed}) == 1):
         return shown[0].message
     parts = [f"{total - len(missed)} of {total} tests pass."]
-    parts += [f"[{outcome.test}]\n{with_contrast(outcome.message, outcomes)}" for outcome in shown]
+    parts += [f"[{outcome.test}]\n{with_contrast(outcome, outcomes)}" for outcome in shown]
     if others := len(missed) - len(shown):
         parts.append(f"… and {others} {'test' if others == 1 else 'tests'} more, perhaps for the same reason")
     return "\n".join(parts)

@@ -30,15 +30,17 @@ import torch
 from torch import Tensor
 
 from .arguments import (
+    CONVERTED,
+    MIXED,
     STATE,
     Inputs,
-    about_sizes,
     call_with_copies,
     copies_of,
     copy_of,
     describe,
     expect_equal_calls,
     expect_unchanged,
+    explain,
     sizes_of,
     traits_of,
 )
@@ -60,10 +62,8 @@ from .fitting import (
     tensors_in,
 )
 from .observation import agreement, observe
-from .results import OBSERVED, CheckFailed, OtherPartsError, UnreadableError
+from .results import CheckFailed, OtherPartsError, UnreadableError
 
-MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
-CONVERTED = "The arguments have one dtype: does a step convert to another?"
 COPY = "a deep copy computes with parameters of its own: functions made in __init__ still use those of the original"
 
 
@@ -226,6 +226,8 @@ class Subject:
                 error.inputs = ", ".join(describe(name, value) for name, value in inputs.items())
                 if error.compared and error.part and error.look_at != STATE:
                     error.experiment = partial(self._look, inputs, error.part)
+            if self.inside and kind and not error.compared:
+                error.experiment = lambda is_thorough: attempted(partial(self.inside, inputs))
             raise
         except UnreadableError:
             kind = ""
@@ -234,7 +236,7 @@ class Subject:
             raise
         except Exception as error:
             if is_explained:
-                self._explain(error, inputs, with_parts=bool(kind))
+                explain(error, inputs, self.inside if kind else None, MIXED if self.parameters else CONVERTED)
             raise
         finally:
             if kind:
@@ -242,14 +244,6 @@ class Subject:
                 without = ", without gradients" if kind == "values" and dtype == "float32" else ""
                 traits = [*traits_of(inputs, self.call), f"in {dtype}{without}"]
                 note(traits, sizes_of(inputs), is_right=is_right, kind=f"{kind} of {', '.join(of or self.parts)}")
-
-    def _explain(self, error: Exception, inputs: Inputs, with_parts: bool) -> None:
-        """Adds to an error of a call what its inputs, and perhaps its parts, show."""
-        if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
-            error.add_note(MIXED if self.parameters else CONVERTED)
-        error.add_note("\n".join(about_sizes(str(error), inputs)))
-        if self.inside and with_parts and (text := attempted(partial(self.inside, inputs))):
-            error.add_note(f"{OBSERVED}{text}")
 
     def _look(self, inputs: Inputs, part: str, is_thorough: bool) -> str:
         """Return what more calls show of a part that is wrong for these inputs, for `CheckFailed.look_closer`."""
@@ -337,8 +331,9 @@ class Subject:
         if missed := list(failures(judged, judged_where)):
             text, part, error = max(missed, key=lambda failure: failure[0])
             others = failures(set(returned) - {*judged}, None)
-            error.observed = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
-            error.observed = error.observed or (agreement(*error.compared) if error.compared else "")
+            if error.compared:  # of what has another shape, values elsewhere tell nothing
+                text = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
+                error.observed = text or agreement(*error.compared)
             error.part = part
             raise error
         return right

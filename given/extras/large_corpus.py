@@ -53,7 +53,8 @@ class PairsOnDisk(Sequence["Pair"]):
                 counts[index].update(tokens)
                 longest[index] = max(longest[index], len(tokens))
         if len(self) < number:
-            print(f"{path}: left out {number - len(self)} pairs with more than {most_tokens} tokens on a side")
+            n_long = number - len(self)
+            print(f"{path}: left out {n_long} of {number} pairs, with more than {most_tokens} tokens on a side")
         mark.update(b"]")
         self.census = data.Census(counts, (longest[0], longest[1]), mark.hexdigest())
 

@@ -27,7 +27,7 @@ READ = {  # task, file, what is replaced by what, and what is read
             AFFINE,
             f"y = self.gamma\n        {AFFINE} if self.training else centred / torch.sqrt(variance + 1e-6)",
         ),
-        *("  only:     in eval mode: all ", "  observed: in train mode the result is right, in eval mode it is not"),
+        "  observed: in train mode the result is right, in eval mode it is not",
     ),
     "mean over positions": (
         *("1.4", "layers", "x.mean(dim=-1, keepdim=True)", "x.mean(dim=tuple(range(1, x.dim())), keepdim=True)"),

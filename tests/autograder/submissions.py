@@ -33,8 +33,8 @@ def record_of(name: str, *results: TaskResult, others: State = State.PASSED, **f
     return record.judged([*judged(others=others), *results], **facts).finished()
 
 
-def write_submission(folder: Path, *changes: tuple[str, str, str], modules: tuple[str, ...] = GRADED) -> Path:
-    """The reference's graded files, some of them changed: module, old text, new text."""
+def write_submission(folder: Path, *changes: tuple[str, str, str], modules: tuple[str, ...] = MODEL) -> Path:
+    """Files of the reference, some of them changed: module, old text, new text."""
     folder.mkdir()
     for module in modules:
         text = (REFERENCE / f"{module}.py").read_text(encoding="utf-8")

@@ -3,7 +3,15 @@
 import pytest
 
 from autograder.intake.sources import read_sources
-from benchmarks.rubric import costs_of_faults, mean_difference, missing_in, missing_items, read_panel, tau_of
+from benchmarks.rubric import (
+    costs_of_faults,
+    mean_difference,
+    measured_faults,
+    missing_in,
+    missing_items,
+    read_panel,
+    tau_of,
+)
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 
@@ -16,10 +24,12 @@ EXCEPTIONS = {
 
 
 @pytest.mark.slow
-def test_marks_fit_what_faults_do_to_a_model():
-    costs = costs_of_faults()
+def test_marks_fit_what_faults_do_to_a_model(sampled):
+    names = measured_faults()
+    assert len(names) == 137 and {*names} > EXCEPTIONS
+    costs = costs_of_faults({*sampled(names, 4), *EXCEPTIONS})
     assert {cost.fault for cost in costs if not cost.fits} == EXCEPTIONS
-    assert len(costs) == 137 and {cost.task for cost in costs} == {*TASKS}
+    assert {cost.task for cost in costs} == {*TASKS}
 
 
 @pytest.mark.slow
@@ -100,7 +110,7 @@ COSTS = {  # what one mistake costs, however wrong the values are; and what it d
     "attention-mask-transposed": ("masks", "scores, scale and softmax"),
     "attention-always-float32": ("numerically safe", "scores, scale and softmax"),
     "multi-head-mask-with-another-axis": ("masks reach every head", "returned weights"),
-    "layer-norm-no-root": ("mean, variance, gain and shift", "parameters"),
+    "layer-norm-no-root": ("mean and variance", "parameters"),
     "feed-forward-not-expanded": ("both maps", "relu between them"),
     "feed-forward-no-first-bias": ("both maps", "relu between them"),
     "decoder-layer-no-source-mask": ("masks", "sublayers"),

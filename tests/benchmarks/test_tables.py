@@ -1,6 +1,7 @@
 """The report's tables from results that are there, and a verdict that follows the interval over seeds."""
 
 import json
+import re
 
 import pytest
 
@@ -13,15 +14,30 @@ def test_the_reports_tables_are_made_of_finished_runs(tmp_path, capsys):
         for seed in (0, 1):
             folder = tmp_path / "runs" / name / f"seed-{seed}"
             folder.mkdir(parents=True)
-            result = {"dev": dev + seed / 50, "minutes": 2.0}
+            result = {"dev": dev + seed / 50, "minutes": 2.0, "train": 0.8, "parameters": 12_345}
             (folder / "result.json").write_text(json.dumps({"files": [str(TRAIN), str(DEV), "None"], "result": result}))
     assert main(["tables", "--tables", "1", "2", "--only", "epochs", "heads", "--show", "--output", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "| 10 epochs | 2 | 0.610 ± 0.014 | 2.000 ± 0.000 | 0.43, 0.44 |" in lines, "the defaults"
-    assert "| 20 epochs | 2 | 0.710 ± 0.014 | 2.000 ± 0.000 | 0.52, 0.51 |" in lines
-    assert "| 8 heads | not run | – | – | 0.47, 0.46 |" in lines and "### Table 2" in "\n".join(lines)
+    same = "12,345 | 2 | 0.800 ± 0.000"
+    assert f"| 10 epochs | {same} | 0.610 ± 0.014 | 2.000 ± 0.000 | 0.43, 0.44 |" in lines, "the defaults"
+    assert f"| 20 epochs | {same} | 0.710 ± 0.014 | 2.000 ± 0.000 | 0.52, 0.51 |" in lines
+    assert "| 8 heads | – | not run | – | – | – | 0.47, 0.46 |" in lines and "### Table 2" in "\n".join(lines)
     assert (tmp_path / "tables.md").read_text().splitlines() == lines
     assert main(["tables", "--only", "no such column", "--show", "--output", str(tmp_path)]) == 2
+
+
+@pytest.mark.slow
+def test_a_small_table_is_trained(tmp_path, capsys):
+    pairs = tmp_path / "pairs"
+    pairs.write_text("".join(f"je mange {n} .|||i eat {n} .\n" for n in range(8)))
+    files = [flag for name in ("train", "dev", "test") for flag in (f"--{name}", str(pairs))]
+    only = ["--tables", "3", "--only", "small", "--seeds", "1", "--output", str(tmp_path)]
+    assert main(["tables", *only, *files]) == 0
+    head, _, plain, masked = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    assert head.endswith("| the report: train, dev, test |")
+    number = r"\d\.\d{3}"
+    for row, name in ((plain, "small, no mask"), (masked, "small, diagonal mask")):
+        assert re.match(rf"\| {name} \| \d\d\d,\d\d\d \| 1 \|( {number} \|){{4}} 0\.\d\d, ", row), row
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
+import socket
 import subprocess
+import time
 
 import pytest
 from tokenizers import Tokenizer
 
+from data import parallel_text
 from data.encodings import SPLITS, Choices, Encoding, empty_tokenizer, read_encoding
 from data.encodings import UNKNOWN_WORD as UNKNOWN
 from data.files import CorpusError
@@ -156,6 +159,7 @@ def test_wrong_input(text, command, tmp_path):
         (["--dataset", "x"], "--languages"),
         ([*text, "--vocabulary", 0], "'0': expected a whole number of at least 1"),
         ([*text, "--languages", "de", "../en"], "argument --languages: '../en' is not the code of a language"),
+        ([*text, "--dev", "110%"], "'110%': expected a number of pairs, or their share below 100%, such as 10%"),
         ([*text, "--output", ""], "argument --output: the name is empty"),
     ):
         assert message in command(*more, status=2)
@@ -198,7 +202,8 @@ def test_a_tokenizer_works_by_itself(pairs, command, tmp_path, encoding):
     encoded = tokenizer.encode("Das Haus_3 hat zwölf Türen ...")
     assert encoded.tokens[0] == "[BOS]" and encoded.tokens[-1] == "[EOS]" and "[UNK]" in encoded.tokens
     assert tokenizer.decode(tokenizer.encode(PAIRS[3][0]).ids) == PAIRS[3][0]
-    assert tokenizer.get_vocab_size() == len(content["model"]["vocab"]) <= 120
+    size = len(content["model"]["vocab"])
+    assert tokenizer.get_vocab_size() == size and (size == 120 if encoding == "bpe" else size < 120)
     words = [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str("a_b... -- c")]
     assert words == ["a_b", "...", "--", "c"]
 
@@ -296,6 +301,42 @@ def test_a_dataset(tmp_path, command, dataset):
     (table / "train.csv").write_text("de,en\n,empty\n" + "".join(f'"{de}","{en}"\n' for de, en in PAIRS))
     output = command("--dataset", table, *where[2:], "--languages", "de", "en")
     assert "50 train, 5 dev, 5 test\n" in output and "dropped: 1 empty\n" in output
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "json", "csv"])
+def test_a_dataset_of_each_kind_of_file_gives_its_splits(tmp_path, command, dataset, kind):
+    import datasets
+
+    rows = [{"de": de, "en": en} for de, en in PAIRS]
+    rows = rows if kind == "csv" else [{"translation": row} for row in rows]
+    parts = {"train": rows[:40], "validation": rows[40:52], "test": rows[52:]}
+    splits, folder = (
+        datasets.DatasetDict({name: datasets.Dataset.from_list(own) for name, own in parts.items()}),
+        tmp_path / "x",
+    )
+    if kind == "arrow":
+        splits.save_to_disk(folder)
+    for name, table in splits.items() if kind != "arrow" else ():
+        folder.mkdir(exist_ok=True)
+        getattr(table, f"to_{kind}")(str(folder / f"{name}.{kind}"))
+    words = ["--dataset", folder, "--languages", "de", "en", "--encoding", "words"]
+    assert "40 train, 12 dev, 8 test" in command(*words)
+
+
+@pytest.mark.slow
+def test_a_hub_that_does_not_answer_is_one_line_after_four_seconds(command, dataset, monkeypatch):
+    """From a server that takes a connection and says nothing."""
+    assert parallel_text.HUB_SECONDS == 4
+    monkeypatch.setattr(parallel_text, "HUB_SECONDS", 0.5)
+    for place in ("datasets.config", "huggingface_hub.constants"):
+        monkeypatch.setattr(f"{place}.HF_HUB_OFFLINE", False)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:{1}".format(*silent.getsockname()))
+        start = time.monotonic()
+        error = command("--dataset", "wmt14", "--config", "de-en", "--languages", "de", "en", status=2)
+        assert "--dataset wmt14: it cannot be loaded: Couldn't reach" in error and time.monotonic() - start < 10
 
 
 SMALL = "--d-model 16 --n-heads 2 --d-ff 16 --n-layers 1 --max-length 8"

@@ -19,6 +19,14 @@ def test_the_default_assignment_adds_up():
     assert assignment.thresholds == {"beginner": 0.30, "advanced": 0.45}
 
 
+def test_whole_numbers_are_decimals(tmp_path):
+    """Else a mark would be weighed anew where an instructor writes 10 for 10.0."""
+    path = tmp_path / "assignment.toml"
+    path.write_text(ASSIGNMENT_FILE.read_text().replace("beginner = 0.30", "beginner = 0"))
+    assignment = read_assignment(path)
+    assert repr((assignment.thresholds["beginner"], assignment.tasks[0].points)) == "(0.0, 4.0)"
+
+
 @pytest.mark.parametrize(
     "old, new, message",
     [

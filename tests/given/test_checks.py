@@ -117,6 +117,12 @@ def test_helpers_and_translations_are_packed_and_checkpoints_of_jupyter_are_not(
     assert names == {f"packed/{name}" for name in wanted}
 
 
+def test_a_corpus_in_another_encoding_has_as_many_lines(pack, tmp_path):
+    (tmp_path / checks.SOURCES).write_bytes("l'été .\n".encode("latin-1") * N_LINES)
+    status, _, err, _ = pack({"translations.txt": "i am here .\n" * N_LINES})
+    assert (status, err) == (0, "")
+
+
 def test_what_is_not_written_and_missing_translations_are_notes(pack):
     unfinished = 'def f():\n    raise NotImplementedError("TODO 2.3")\n'
     status, out, _, _ = pack({"more.py": unfinished, "answers.md": (SKELETON / "answers.md").read_text()})

@@ -1,11 +1,14 @@
 """`python -m reference` as its user types it: what it prints, kept checkpoints, and one line for each mistake."""
 
+import runpy
 import shlex
 import shutil
+import sys
 
 import pytest
 import torch
 
+from foundation.places import ROOT
 from given.experiment import Experiment
 from given.run_folder import Checkpoint
 from reference.__main__ import main
@@ -149,6 +152,24 @@ def test_auto_says_which_device_it_chose(trained, capsys):
     assert printed.err.startswith("device: ") and "device: " not in printed.out
 
 
+def test_who_stops_while_pytorch_is_loaded_is_told_nothing(monkeypatch, capsys):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("given.command_line.main", stop)
+    monkeypatch.delitem(sys.modules, main.__module__)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("reference", run_name="__main__")
+    assert (ended.value.code, capsys.readouterr().err) == (130, "")
+
+
+def test_the_package_as_a_script_says_how_it_is_started(capsys):
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path("reference", run_name="__main__")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"type `python -m reference …` in the folder {ROOT}\n"
+
+
 def test_who_stops_training_is_told_how_to_resume(train, tmp_path, monkeypatch):
     run_epoch, stops = Experiment.run_epoch, [1, 0]
 
@@ -161,8 +182,8 @@ def test_who_stops_training_is_told_how_to_resume(train, tmp_path, monkeypatch):
     monkeypatch.setattr(Experiment, "run_epoch", stop)
     assert train("--epochs", "3", status=130).err == "\nreference: stopped\n", "nothing is saved yet"
     printed = train("--epochs", "3", status=130).err
-    assert printed.endswith("reference: stopped; --resume, with the same files and --output, goes on\n")
-    train("--resume", sizes=[])
+    assert printed.endswith("reference: stopped; --resume, with the same --output, goes on\n")
+    assert main(["train", "--resume", "--output", str(tmp_path / "run")]) == 0, "the run remembers its files"
     assert Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt").epoch == 3
 
 

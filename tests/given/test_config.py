@@ -1,6 +1,7 @@
 """Settings: presets, flags, files."""
 
 import argparse
+import json
 import re
 import tomllib
 from dataclasses import asdict, fields, replace
@@ -45,7 +46,7 @@ def test_presets_train_through_the_real_loading_code(tmp_path, name, capsys):
     sizes = ["--d-model", "16", "--d-ff", "16", "--max-steps", "2", "--max-length", "5", "--most-tokens", "100"]
     assert main(["train", *files, "--preset", name, *sizes, "--batch-size", "4", "--min-count", "1"]) == 0
     printed = capsys.readouterr().out
-    assert "train: left out 1 pairs with more than 100 tokens on a side\n" in printed
+    assert "train: left out 1 of 16 pairs, with more than 100 tokens on a side\n" in printed
     assert "15 training and 4 dev pairs of up to 4 and 4 tokens, " in printed
     saved = Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt")
     assert (saved.step, saved.config.n_layers) == (2, PRESETS[name].n_layers)
@@ -63,9 +64,22 @@ def test_presets_train_through_the_real_loading_code(tmp_path, name, capsys):
         ({"schedule": "square"}, "schedule = 'square': expected one of constant, inverse_sqrt, cosine, linear"),
     ],
 )
-def test_bad_settings_say_what_would_be_right(settings, message):
-    with pytest.raises(ConfigError, match=re.escape(message)):
+def test_bad_settings_say_what_would_be_right_and_in_which_file(settings, message, tmp_path):
+    with pytest.raises(ConfigError, match=f"^{re.escape(message)}"):
         Config.from_dict(settings)
+    (tmp_path / "my.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items()))
+    parser = argparse.ArgumentParser()
+    add_config_flags(parser)
+    with pytest.raises(ConfigError, match=re.escape(f"my.toml: {message}")):
+        config_from_flags(parser.parse_args(["--settings", str(tmp_path / "my.toml")]))
+
+
+def test_a_bad_flag_is_no_fault_of_the_file(tmp_path):
+    (tmp_path / "my.toml").write_text("epochs = 3\nd_ff = 12\n")
+    parser = argparse.ArgumentParser()
+    add_config_flags(parser)
+    with pytest.raises(ConfigError, match="^epochs = 0: expected at least 1"):
+        config_from_flags(parser.parse_args(["--settings", str(tmp_path / "my.toml"), "--epochs", "0"]))
 
 
 def test_every_setting_has_a_flag_and_every_flag_a_setting():

@@ -8,14 +8,16 @@ import pytest
 import torch
 
 from given.config import PRESETS, ConfigError
-from given.decoding import load_model
+from given.decoding import load_model, translate
 from given.experiment import Experiment
 from given.extras.cached_model import CachedModel
 from given.extras.large_corpus import PairsOnDisk
 from given.run_folder import Checkpoint, CheckpointError
+from given.watching import Watched, find_pair
 from reference.__main__ import main
 from reference.data import BatchLoader, DataError, read_pairs, take_census
 from reference.decode import greedy_decode
+from reference.model import Transformer
 
 from .conftest import DEV, PAIRS, REFERENCE, SMALL
 
@@ -224,6 +226,18 @@ def test_resuming_on_other_data_is_refused(tmp_path):
             Experiment.resume(REFERENCE, tmp_path / "last.pt", train, dev)
 
 
+def test_one_diagonal_mask_is_drawn_and_serves_in_training_and_decoding(tmp_path, monkeypatch):
+    masks, encode = [], Transformer.encode
+    monkeypatch.setattr(Transformer, "encode", lambda model, src, mask: masks.append(mask) or encode(model, src, mask))
+    run = start(tmp_path, replace(SMALL, epochs=1, diagonal_width=2, diagonal_random=0.5, cached=False))
+    saved = Checkpoint.load(REFERENCE, tmp_path / "last.pt")
+    n_trained = len(masks)
+    translate(run.model, [source for source, _ in DEV], saved)
+    assert len(masks) > n_trained >= 8 and torch.equal(saved.diagonal, run.diagonal)
+    for mask in masks:
+        assert torch.equal(mask.any(0)[0], run.diagonal[: mask.size(-1), : mask.size(-1)])
+
+
 def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_path, undisturbed):
     whole, folder = undisturbed(AVERAGED)
     start(tmp_path, replace(AVERAGED, epochs=1))
@@ -234,6 +248,23 @@ def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_pa
     options = type("Options", (), {"checkpoint": folder / "last.pt", "device": "cpu", "package": REFERENCE})
     _, model = load_model(options)
     assert all(torch.equal(tensor, whole.measured.state_dict()[name]) for name, tensor in model.state_dict().items())
+
+
+def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_path):
+    runs = [Experiment(REFERENCE, replace(SMALL, epochs=2), PAIRS, DEV) for _ in range(2)]
+    runs[1].watched = find_pair(REFERENCE, "il dors .", PAIRS)
+    for run in runs:
+        torch.manual_seed(1)
+        run.run(tmp_path, progress=False)
+    losses = [[line["train_loss"] for line in run.history] for run in runs]
+    assert losses[0] == losses[1]
+    Experiment.resume(REFERENCE, tmp_path / "last.pt", PAIRS, DEV, longer={"epochs": 3}).run(tmp_path, progress=False)
+    recorded = Watched(**Checkpoint.load(REFERENCE, tmp_path / "last.pt").watched)
+    assert (recorded.epochs, recorded.target) == ([0, 1, 2, 3], ["he", "sleep", "."])
+    for look in recorded.weights:
+        shapes = {kind: tuple(weights.shape) for kind, weights in look.items()}
+        assert shapes == {"encoder": (1, 4, 3, 3), "decoder": (1, 4, 4, 4), "cross": (1, 4, 4, 3)}
+    assert not torch.equal(recorded.weights[0]["cross"], recorded.weights[1]["cross"])
 
 
 @pytest.mark.slow
@@ -253,15 +284,24 @@ class Trap:
         return print, ("the checkpoint ran code",)
 
 
-@pytest.mark.parametrize("content", [b"", {"format": 99}, {"format": 1, "weights": Trap()}, None])
-def test_what_is_no_checkpoint_is_refused_and_not_run(tmp_path, capsys, content):
+@pytest.mark.parametrize(
+    "content, cause",
+    [
+        (b"PK", "cut off, or not a checkpoint"),
+        ({"weights": {}}, "a file of PyTorch, but not a checkpoint that `train` wrote"),
+        ({"format": 99}, "format 99, expected 1"),
+        ({"format": 1, "config": {"depth": 2}}, "was written by another version: unknown setting 'depth'"),
+        ({"format": 1, "weights": Trap()}, "a file of PyTorch, but not a checkpoint that `train` wrote"),
+        (None, "No such file or directory; `train` writes it"),
+    ],
+)
+def test_what_is_no_checkpoint_is_refused_with_its_cause_and_not_run(tmp_path, capsys, content, cause):
     path = tmp_path / "c.pt"
     if isinstance(content, bytes):
         path.write_bytes(content)
     elif content is not None:
         torch.save(content, path)
-    expected = "No such file or directory; `train` writes it" if content is None else "not a checkpoint of this version"
-    with pytest.raises(CheckpointError, match=f"c.pt: {expected}"):
+    with pytest.raises(CheckpointError, match=f"c.pt: {cause}"):
         Checkpoint.load(REFERENCE, path)
     assert "ran code" not in capsys.readouterr().out
 
@@ -274,7 +314,7 @@ def test_a_run_is_the_same_from_the_disk_and_resumes_within_an_epoch(tmp_path, m
         pairs, on_disk = read_pairs(path, most_tokens), PairsOnDisk(REFERENCE, path, most_tokens)
         assert list(on_disk) == pairs and take_census(on_disk) == take_census(pairs)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == lines[1] and lines[0].endswith("left out 7 pairs with more than 7 tokens on a side")
+    assert lines[0] == lines[1] and lines[0].endswith("left out 7 of 50 pairs, with more than 7 tokens on a side")
 
     def train(output, large, *more):
         monkeypatch.setattr("given.training.LARGE", 0 if large else 10**6)

@@ -87,12 +87,19 @@ def test_a_broken_file_is_named_in_one_line_by_whatever_needs_it(run, tmp_path, 
 
 def test_what_is_wrong_with_a_file_that_all_others_need(run, tmp_path):
     path = tmp_path / "copy" / "desk" / "masks.py"
+    intact = path.read_text()
     path.write_text("import torch\n\ndef broken(:\n")
     problem = "desk: desk/masks.py, line 3: this is not Python: invalid syntax\n"
     for words in COMMANDS[:4]:
         assert run(words)[::2] == (2, problem)
     status, out, err = run("pack")
     assert (status, err) == (1, problem) and "submission.zip: " in out
+    path.write_text(f"{intact}\n\ndef causal_mask(length):\n    return lenght\n")
+    line = len(path.read_text().splitlines())
+    assert run("sanity --train train")[::2] == (
+        2,
+        f"desk: desk/masks.py, line {line}: NameError: name 'lenght' is not defined\n",
+    )
     path.write_text("")
     assert run("translate --input dev")[2].startswith("desk: desk/masks.py has no causal_mask; the archive that was")
     path.write_bytes(b"x = 'caf\xe9'\n")

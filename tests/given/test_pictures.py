@@ -1,7 +1,5 @@
 """Pictures that can be read: maps, attention through time, matrices of any code, bug hunts; word alignments."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 from PIL import Image
@@ -12,32 +10,13 @@ from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE as FOLDER
 from given.config import ConfigError
 from given.drawing import error_rate, join_links, show_hunts
-from given.experiment import Experiment
-from given.pictures import plot_matrices, plot_mistake
-from given.run_folder import Checkpoint
-from given.watching import Watched, catch, find_pair
+from given.pictures import plot_history, plot_matrices, plot_mistake, plot_sanity
+from given.watching import catch, find_pair
 from reference.__main__ import main
 from reference.attention import scaled_dot_product_attention
 from reference.masks import causal_mask
 
-from .conftest import DEV, PAIRS, REFERENCE, SMALL, corpus_flags, write_pairs
-
-
-def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_path):
-    runs = [Experiment(REFERENCE, replace(SMALL, epochs=2), PAIRS, DEV) for _ in range(2)]
-    runs[1].watched = find_pair(REFERENCE, "il dors .", PAIRS)
-    for run in runs:
-        torch.manual_seed(1)
-        run.run(tmp_path, progress=False)
-    losses = [[line["train_loss"] for line in run.history] for run in runs]
-    assert losses[0] == losses[1]
-    Experiment.resume(REFERENCE, tmp_path / "last.pt", PAIRS, DEV, longer={"epochs": 3}).run(tmp_path, progress=False)
-    recorded = Watched(**Checkpoint.load(REFERENCE, tmp_path / "last.pt").watched)
-    assert (recorded.epochs, recorded.target) == ([0, 1, 2, 3], ["he", "sleep", "."])
-    for look in recorded.weights:
-        shapes = {kind: tuple(weights.shape) for kind, weights in look.items()}
-        assert shapes == {"encoder": (1, 4, 3, 3), "decoder": (1, 4, 4, 4), "cross": (1, 4, 4, 3)}
-    assert not torch.equal(recorded.weights[0]["cross"], recorded.weights[1]["cross"])
+from .conftest import PAIRS, REFERENCE, corpus_flags, write_pairs
 
 
 def test_a_pair_to_watch_needs_both_sides():
@@ -79,6 +58,32 @@ def test_every_panel_names_its_shape_and_what_the_mask_excludes_is_grey():
     scores = figure.axes[3]
     assert scores.images[0].get_array().mask.sum() == 3 and len(scores.texts) == 6
     assert len(figure.axes[4].texts) == 9
+
+
+def drawn(axes):
+    """The points of each curve by its label; those without one have a number."""
+    names = [line.get_label() for line in axes.lines]
+    return {name: line.get_xydata().tolist() for name, line in zip(names, axes.lines, strict=True)}
+
+
+def test_a_history_is_drawn_by_epoch_with_the_thresholds():
+    lines = [{"epoch": n, "train_loss": 4.0 - n, "dev_loss": 5.0 - n, "dev_bleu": n / 10} for n in (1, 2)]
+    loss, bleu = plot_history(lines, {"beginner": 0.3}).axes
+    assert drawn(loss) == {"train loss": [[1, 3], [2, 2]], "dev loss": [[1, 4], [2, 3]]}
+    assert [text.get_text() for text in loss.get_legend().texts] == ["train loss", "dev loss"]
+    curve, threshold = drawn(bleu).values()
+    assert curve == [[1, 0.1], [2, 0.2]] and {y for _, y in threshold} == {0.3} and bleu.get_ylim() == (0, 1)
+    assert [(text.get_text(), text.get_position()) for text in bleu.texts] == [("beginner 0.30", (1, 0.31))]
+    assert [axes.get_xlabel() for axes in (loss, bleu)] == ["epoch", "epoch"]
+
+
+def test_what_sanity_measures_is_drawn():
+    losses, influence = plot_sanity(2.5, [3.0, 1.0, 0.5], torch.tensor([[0.5, 0.0], [1.0, 2.0]]), ["<s>", "he"]).axes
+    curve, guess = drawn(losses).values()
+    assert curve == [[0, 3], [1, 1], [2, 0.5]] and {y for _, y in guess} == {2.5} and losses.get_ylim()[0] == 0
+    assert [text.get_text() for text in losses.get_legend().texts] == ["a guess: ln v"]
+    assert influence.images[0].get_array().tolist() == [[0.25, 0], [0.5, 1]], "as a share of the largest"
+    assert [label.get_text() for label in influence.get_xticklabels()] == ["<s>", "he"]
 
 
 SOURCES = read_sources(FOLDER, FOLDER)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +207,7 @@ def test_what_is_no_course_is_one_line(tmp_path, monkeypatch, capsys, course) ->
 @pytest.mark.slow
 def test_the_gradebook_says_what_the_summary_says(empty_course, assignment, theirs) -> None:
     """With late days, decisions on the whole, and a time that nobody knows; the bonus is extra credit."""
-    book = Gradebook(str(empty_course), assignment)
+    book, zone = Gradebook(str(empty_course), assignment), timezone(timedelta(hours=1))
     policy = LatePolicy(due=datetime(2026, 12, 18, tzinfo=UTC), percent_per_day=20.0)
     judgement = content(assignment, attention="failed").judgement
 
@@ -216,18 +216,22 @@ def test_the_gradebook_says_what_the_summary_says(empty_course, assignment, thei
 
     cases = {
         "on_time": ({"submitted": policy.due}, {}),
-        "late": ({"submitted": policy.due + timedelta(hours=30)}, {}),
+        "late": ({"submitted": (policy.due + timedelta(hours=30)).astimezone(zone)}, {}),
         "unknown": ({"unread_time": "none"}, {}),
         "oral": ({"submitted": policy.due + timedelta(hours=30)}, decision("points", 71.0)),
         "excused": ({"submitted": policy.due}, decision("excused", 1)),
     }
     for student, (time, decided) in cases.items():
+        member = Member(id=student, name="Ana, de la Cruz", ids={"email": "a@x"}, **time)
         for mark in (
             mark_of(content(assignment).judgement),  # an earlier run gave all points
-            mark_of(judgement, decided, policy, Member(id=student, name=student, **time)),
+            mark_of(judgement, decided, policy, member),
         ):
-            book.write(student, mark, None)
+            book.write(student, mark, None, member)
     theirs.db.expire_all()
+    known, submission = theirs.find_student("late"), theirs.find_submission(NAME, "late")
+    assert (known.first_name, known.last_name, known.email) == ("Ana de la", "Cruz", "a@x")
+    assert submission.timestamp == datetime(2026, 12, 19, 6)  # noqa: DTZ001  nbgrader's are UTC, and do not say so
 
     def net(student: str) -> float:
         submission = theirs.find_submission(NAME, student)

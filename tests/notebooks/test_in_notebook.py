@@ -15,6 +15,7 @@ from autograder.at_home.notebook import Course as Notebooks
 from autograder.intake.sources import IntakeError
 from autograder.intake.submission import take_in
 from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
 from foundation.places import ROOT
 from release.prose import find_definitions
 
@@ -110,7 +111,7 @@ def test_from_todo_to_all_points(notebooks, history, course, capsys) -> None:
     assert notebooks.check("1.1", seed=7) == 0
     printed = capsys.readouterr().out
     assert re.match(r"✗ 1.1 Input embedding: 0 of \d+ tests pass, 0 of 4 points\n\nTODO 1.1: create", printed)
-    assert 'check("1.1", seed=7)' in printed
+    assert 'check("1.1", seed=7)' in printed and "as you have last run or saved it" in printed
     history += ["import math", "from torch import Tensor, nn", solved(course, "InputEmbedding")]
     assert notebooks.check("1.1") == 4
     assert re.match(r"✓ 1.1 Input embedding: (\d+) of \1 tests pass, 4 of 4 points\n", capsys.readouterr().out)
@@ -192,9 +193,12 @@ def test_of_an_answer_that_cannot_be_read_only_the_error_is_shown(notebooks, his
     assert "raise SyntaxError" not in printed
 
 
-def test_bad_input_is_named(notebooks, folder) -> None:
-    with pytest.raises(ValueError, match=r"there is no task '1\.9'; the tasks are 1\.1, 1\.2"):
+def test_bad_input_is_named_without_a_traceback(notebooks, folder) -> None:
+    message = r"there is no task '1\.9'; the tasks are 1\.1, 1\.2"
+    with pytest.raises(UserError, match=message) as raised:
         notebooks.check("1.9")
+    [shown] = raised.value._render_traceback_()  # by IPython
+    assert re.match(message, shown)
     (folder / "9_mine.ipynb").write_text("{")
     with pytest.raises(IntakeError, match="9_mine.ipynb: not a complete notebook"):
         notebooks.check("1.1")

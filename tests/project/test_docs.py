@@ -1,4 +1,7 @@
-"""What the documentation names is there: paths, links, commands, pages, the tests of features, parts in pictures."""
+"""What the documentation names is there: paths, links, commands, pages, the tests of features, parts in pictures.
+
+Every figure stands once, in docs/figures.toml: no page shows another number.
+"""
 
 import ast
 import re
@@ -8,6 +11,8 @@ from functools import cache
 import pytest
 import yaml
 
+from autograder.course.catalogue import faults_of, read_catalogue
+from docs import figures
 from docs.pictures import matrices
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
@@ -203,3 +208,23 @@ def test_the_matrices_are_what_the_reference_computes(tmp_path):
     now = words_in((tmp_path / "now.svg").read_text(encoding="utf-8"))
     assert now == words_in(text_of("docs/pictures/matrices.svg")), "make pictures"
     assert {"0.79", "0.98", "1.95", "−0.5", "scores: (q, k) = (3, 3)"} <= set(now)  # the glossary quotes them
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_shows_the_figures_of_the_data(name):
+    text = text_of(name)
+    assert figures.corrected(name, text) == text, "python -m docs.figures"
+    assert [quote for quote in figures.QUOTES.get(name, []) if not re.search(figures.pattern_of(quote), text)] == []
+
+
+def test_another_number_is_corrected():
+    [quote] = figures.QUOTES["docs/explanation/judging.md"]
+    right = figures.filled(quote)
+    assert figures.corrected("other.md", re.sub(r"\d+", "7", right).replace(" ", "\n")).split() == right.split()
+
+
+def test_numbers_of_faults_are_those_of_the_catalogue():
+    assignment = read_assignment()
+    faults, conditional = faults_of(assignment), read_catalogue(None, assignment, kind="conditional")
+    numbers = (len(faults), len(conditional), sum(len(fault.edits) for fault in faults))
+    assert numbers == tuple(int(figures.NUMBERS[name]) for name in ("faults", "all_conditional", "edits"))

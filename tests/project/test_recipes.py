@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from foundation.places import ROOT
+from release.gates import run_python, unpack
 
 pytestmark = pytest.mark.slow
 MAKE = f'#!/bin/sh\n[ "$1" != install ] || ln -s {sys.prefix} .venv\n'
@@ -75,11 +76,23 @@ def kit(tmp_path, run) -> Path:
 
 
 def test_another_assignment_begins_with_the_example(run, tmp_path):
-    page = "docs/how-to/another-assignment.md"
+    page, kit = "docs/how-to/another-assignment.md", tmp_path / "kit"
     built = run(block(page, "git clone URL kit"))
     assert "✗" not in built and "for students" in built
-    tried = run(block(page, "python -m pytest -c"), tmp_path / "kit")
+    assert (kit / "notebooks" / "release" / "regression" / "1_regression.ipynb").is_file()
+    tried = run(block(page, "python -m pytest -c"), kit)
     assert "10.00 / 10" in tried and "wrongly rejected: 0" in tried
+    unpacked = unpack((kit / "dist" / "student.zip").read_bytes(), tmp_path)
+    assert not (unpacked / "data").exists() and not (unpacked / "grade.py").exists()
+    first = run_python(["-m", "pytest", "-q", "-m", "task_1_1"], unpacked)
+    assert "TODO 1.1: make the weight and the bias." in first.stdout
+    go_and_test = "import os, pytest, sys; os.chdir(sys.argv[1]); sys.exit(pytest.main(['-q']))"
+    for place, way in (("student", ".."), ("..", unpacked.name)):
+        elsewhere = run_python(["-c", go_and_test, place], unpacked)  # where the wheel counts as installed
+        line = f"the tests are run in the folder {unpacked.name}/: type `cd {way}` first"
+        assert elsewhere.returncode == 4 and line in elsewhere.stderr + elsewhere.stdout
+    solved = run_python(["-m", "pytest", "-q", f"--submission={kit / 'reference'}"], unpacked)
+    assert solved.returncode == 0 and "6 passed" in solved.stdout
 
 
 def test_a_misconception_is_added_in_ten_minutes(run, kit):

@@ -57,39 +57,29 @@ def skeleton(reference_files: dict[str, bytes], assignment: Assignment) -> Skele
     return make_skeleton(reference_files, assignment, "reference")
 
 
-def copy_kit(root: Path) -> Project:
-    """The kit, with the example in place of its own assignment."""
+@pytest.fixture(scope="session")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The kit with the example in place of its own assignment, for tests that change nothing.
+
+    It has no notebooks; BLEU, a corpus and given code instead, and its last task is an extension.
+    """
+    root = tmp_path_factory.mktemp("example")
     skip = shutil.ignore_patterns("__pycache__", "assignment")
     for name in KEPT_IN_A_FORK:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, root / name, ignore=skip)
         else:
             shutil.copy(ROOT / name, root / name)
-    shutil.copytree(EXAMPLE, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(EXAMPLE, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "notebooks"))
     (root / "__init__.py").unlink()
     (root / "data" / "private").mkdir(parents=True)
     (root / "data" / "private" / "grading_secret.txt").write_text("0123456789abcdef" * 4 + "\n")
-    for name in ("course.py", "nbgrader_config.py"):
-        shutil.copy(ROOT / "notebooks" / name, root / "notebooks" / name)
-    return Project(root, root / "reference", root)
-
-
-def copy_example(root: Path) -> Project:
-    """The same without notebooks; with BLEU, a corpus, given code, and the last task as an extension."""
-    project = copy_kit(root)
-    shutil.rmtree(root / "notebooks")
     write_all({path: text.encode() for path, text in ADDED.items()}, root)
     path = root / ROOM / "assignment.toml"
     path.write_text(path.read_text().replace('name = "regressor"\n', 'name = "regressor"\nextension = true\n') + BLEU)
     with (root / ROOM / "handout.md").open("a") as file:
         file.write("\n{{ bleu }}\n")
-    return project
-
-
-@pytest.fixture(scope="session")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The example, for tests that change nothing."""
-    return copy_example(tmp_path_factory.mktemp("example"))
+    return Project(root, root / "reference", root)
 
 
 @pytest.fixture

@@ -316,6 +316,19 @@ def test_nothing_is_named_while_all_tasks_are_there() -> None:
     assert places_of_dropped_tasks(ROOT, ROOT / "reference", read_assignment()) == []
 
 
+def test_an_item_that_no_test_names_any_more_is_a_place() -> None:
+    assignment = read_assignment()
+    *others, task = assignment.tasks[:2]
+    items = (replace(task.items[0], name="layers in order"), *task.items[1:])
+    [place] = places_of_dropped_tasks(
+        ROOT,
+        ROOT / "reference",
+        replace(assignment, tasks=(*others, replace(task, items=items), *assignment.tasks[2:])),
+    )
+    assert place.startswith("assignment/assignment.toml:")
+    assert place.endswith(f": task {task.number}: no test names the item 'layers in order'")
+
+
 def test_a_release_stops_before_its_gates(project: Project, edit, run) -> None:
     edit(project.root / "assignment" / "assignment.toml", 'number = "1.2"', 'number = "1.7"')
     status, out, err = run("build")

@@ -59,7 +59,7 @@ def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
     calls.clear()
     references.write_text(references.read_text().replace("sleeps", "slept"))
     assert run_seeds([0], ["--preset", "tiny"], references, tmp_path / "out")[0].value < 1, "another test split"
-    assert calls[0][:3] == ["train", "--preset", "tiny"]
+    assert calls[0][:5] == ["train", "--preset", "tiny", "--seed", "0"]
 
 
 @pytest.mark.slow

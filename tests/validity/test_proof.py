@@ -11,9 +11,9 @@ from foundation.places import ASSIGNMENT, REFERENCE, ROOT
 from validity import run_tests
 from validity.__main__ import main
 from validity.prove import verdict_of
-from validity.report import Proof
+from validity.report import Proof, write_pages
 from validity.run_tests import Run, Version, run_versions
-from validity.variants import VariantError, choose_faults, read_cells, read_variants, splice
+from validity.variants import Variant, VariantError, choose_faults, read_cells, read_variants, splice
 
 CATALOGUE = """
 component = "{component}"
@@ -172,6 +172,11 @@ def test_an_exception_of_the_engine_finds_no_fault(reference, assignment, monkey
     assert (verdict.is_killed, verdict.lost, verdict.killers) == (False, {}, [])
     assert verdict.grader_errors == ["all tests: the tests' process was lost: RuntimeError: ours"]
     assert not verdict.is_good
+
+
+def test_a_page_has_a_row_for_each_variant(assignment, tmp_path):
+    write_pages(Proof(assignment, [], [Variant("turned", "Keys first.", {}, ("layers.LayerNorm",))]), tmp_path)
+    assert "| `turned` | Keys first | `LayerNorm` |\n" in (tmp_path / "README.md").read_text()
 
 
 @pytest.mark.slow  # a new fault need not wait for `make proof`

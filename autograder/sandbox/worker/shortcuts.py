@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -133,8 +134,10 @@ def kernels_named(pattern: str) -> tuple[str, ...]:
 
 def find(name: str) -> Any:
     """The class or function of a dotted name below `torch`."""
-    value: Any = torch
-    for part in name.split(".")[1:]:
+    parts = name.split(".")
+    n = max(n for n in range(1, len(parts)) if ".".join(parts[:n]) in sys.modules)  # a function may hide its module
+    value: Any = sys.modules[".".join(parts[:n])]
+    for part in parts[n:]:
         value = getattr(value, part)
     return inspect.unwrap(value)  # of a decorated function the one inside, which every wrapper calls
 

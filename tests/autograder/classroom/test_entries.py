@@ -1,17 +1,15 @@
-"""A class, by the command: who is graded, what is written; odd entries and full disks stop nobody else."""
+"""Entries of a class: whom each is of, and which record; odd ones stop nobody else."""
 
-import errno
 import os
 
 import pytest
 
-from autograder.classroom.entries import ROLL, Member, Roll, find_student, take_class
-from autograder.classroom.records import Results, derived_name, hold
+from autograder.classroom.entries import Member, Roll, find_student, take_class
+from autograder.classroom.records import Results, derived_name
 from autograder.grading.seeds import Seeds
-from autograder.reports.class_summary import harmless
 from foundation.command_line import UserError
 
-from .conftest import ASSIGNMENT, SEEDS, kept, put, run
+from ..conftest import ASSIGNMENT, SEEDS, kept, put, run
 
 
 def test_odd_entries_stop_only_themselves(folder, output, log):
@@ -36,36 +34,6 @@ def test_odd_entries_stop_only_themselves(folder, output, log):
     strays = {".dan": "hidden", "__eve__": "hidden", "loop": "a link", "to itself": "a link"}
     strays |= dict.fromkeys(("notes.txt", "layers.py"), "neither a folder, an archive") | {"pipe.zip": "neither a file"}
     assert reasons.keys() == strays.keys() and all(reasons[entry].startswith(why) for entry, why in strays.items())
-
-
-def test_the_command_writes_records_and_summaries_and_resumes(typed, folder, output, log):
-    (folder / "dan\nanna,100\r\u2028.zip").write_bytes(b"no archive")
-    assert typed.grade() == 1
-    assert "4 submissions, mean 100.0" in typed.out and "Layer normalisation" in typed.out
-    files = {"class.html", "class.json", "records", "students", "summary.csv"}
-    assert {path.name for path in output.iterdir()} == files
-    heading, *rows = (output / "summary.csv").read_text(encoding="utf-8-sig").splitlines()
-    assert heading.startswith("id,name,submission,late,status,reason,score,max_score,bleu,1.1,") and len(rows) == 4
-    assert log() == ["anna", "bob", "carl"]
-    assert typed.grade("--again", "--jobs", "2") == 1 and log() == ["anna", "bob", "carl"]
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\uff1d1+1"])
-def test_a_name_is_not_a_formula(text):
-    plain = text.lstrip("=+-@\uff1d")
-    assert harmless(text) == f"'{text}" and harmless(plain) == plain
-    for separator in (";", ",", "\t", "|", "\n", '"', "; ", '";"', "\r\n "):
-        cell = harmless(f"anna{separator}{text}")
-        assert cell == f"anna{separator}'{text}", "whatever a spreadsheet takes for the end of a cell"
-    assert harmless("jean-luc o'neill a=b, c-d") == "jean-luc o'neill a=b, c-d" and harmless(1.5) == 1.5
-
-
-@pytest.mark.parametrize("place", ["class/marks", "class", "class/anna", "link/marks"])
-def test_records_among_the_submissions_are_refused(typed, folder, log, place):
-    (folder.parent / "link").symlink_to(folder)
-    typed.output = folder.parent / place
-    assert typed.grade() == 2 and typed.err.count("\n") == 1 and "forged" in typed.err
-    assert log() == [] and not (folder / "marks").exists()
 
 
 def test_a_record_that_is_not_sealed_is_graded_again(folder, output, log):
@@ -93,36 +61,6 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
     assert keys == {entry.entry: entry.key for entry in take_class(folder, output, ASSIGNMENT)[1]}
 
 
-def test_a_full_disk_is_one_line_and_keeps_what_is_finished(typed, output, log, monkeypatch):
-    calls, fsync = [], os.fsync
-
-    def full(descriptor: int) -> None:
-        calls.append(descriptor)
-        if len(calls) > 2:  # the roll, and a record
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        fsync(descriptor)
-
-    with monkeypatch.context() as on_a_full_disk:
-        on_a_full_disk.setattr(os, "fsync", full)
-        assert typed.grade() == 1 and typed.err.count("\n") == 1
-    assert f"bob.json: cannot be written: {os.strerror(errno.ENOSPC)}; finished results are kept" in typed.err
-    assert [path.name for path in (output / "records").iterdir()] == ["anna.json"]
-    assert log() == ["anna", "bob"]
-    (output / "class.html").mkdir()
-    assert typed.grade() == 1 and "class.html: Is a directory; finished results are kept" in typed.err
-    assert log() == ["bob", "carl"], "what was finished is not run again"
-    (output / "class.html").rmdir()
-    assert typed.grade() == 0 and log() == []
-    assert sorted(path.name for path in (output / "records").iterdir()) == ["anna.json", "bob.json", "carl.json"]
-
-
-def test_a_folder_of_another_assignment_is_refused(typed, output):
-    typed.grade()
-    (output / ROLL).write_text((output / ROLL).read_text().replace('"transformer"', '"regression"'))
-    assert typed.grade() == 2
-    assert "has the marks of 'regression', not of 'transformer'; name its --assignment" in typed.err
-
-
 def test_a_student_is_found_by_id_mail_name_or_entry():
     """Accents may be typed in any way, or left out: a platform may export each as a character of its own."""
     ids = {"email": "al@example.org"}
@@ -145,18 +83,3 @@ def test_a_student_is_found_by_id_mail_name_or_entry():
     }.items():
         with pytest.raises(UserError, match=words):
             find_student(roll, name)
-
-
-def test_shares_of_a_class_are_graded_at_once_and_then_gathered(typed, output, log):
-    """A share that is started again runs nothing twice; only the command without one writes pages, and works alone."""
-    for share, graded in (("1/2", ["anna", "carl"]), ("2/2", ["bob"]), ("1/2", [])):
-        with hold(output, is_alone=False):
-            assert typed.grade("--shard", share) == 0 and log() == graded
-            assert typed.grade() == 2 and "another command is writing there" in typed.err
-    assert {path.name for path in output.iterdir()} == {"class.json", "records"}
-    assert typed.grade() == 0 and log() == [] and (output / "summary.csv").exists()
-    with hold(output):
-        assert typed.grade("--shard", "2/2") == 2 and "another command" in typed.err
-    with pytest.raises(SystemExit):
-        typed.grade("--shard", "3/2")
-    assert "'3/2': expected I/N with I from 1 to N" in typed.capsys.readouterr().err

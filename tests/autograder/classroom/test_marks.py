@@ -14,8 +14,8 @@ from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import LatePolicy
 
+from ..conftest import ASSIGNMENT, VERSION
 from ..submissions import judged, record_of
-from .conftest import ASSIGNMENT, VERSION
 
 DUE = datetime(2026, 12, 18, 23, 59, tzinfo=UTC)
 POLICY = LatePolicy(DUE, grace_hours=1, percent_per_day=10, most_percent=25)

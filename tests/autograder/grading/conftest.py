@@ -17,7 +17,7 @@ from autograder.intake.submission import take_in
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 
-from ..submissions import write_submission
+from ..submissions import GRADED, write_submission
 
 SKELETON = ROOT / "student"
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("good", "faulty", "trouble", "broken")]
@@ -62,7 +62,7 @@ def references(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def class_folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("class")
-    (write_submission(folder / "good") / "translations.txt").write_text(PERFECT)
+    (write_submission(folder / "good", modules=GRADED) / "translations.txt").write_text(PERFECT)
     write_submission(folder / "faulty", *FAULTS.values())
     write_submission(folder / "trouble", *TROUBLE)
     write_submission(folder / "attention only", modules=("attention",))
@@ -108,8 +108,3 @@ def grade_folder(zygote, references):
             return record
 
     return run
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _with_fixed_secret(fixed_secret):
-    """For the commands."""

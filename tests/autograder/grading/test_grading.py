@@ -23,8 +23,8 @@ from release.contents import hints_of
 from ..submissions import write_submission
 from .conftest import FAULTS, PERFECT, in_a_hurry
 
-FULL = {task.number: task.points for task in read_assignment().tasks if task.components and not task.is_answered}
-"""Of the parts; questions about one's own code are others after any change of it."""
+FULL = {task.number: task.points for task in read_assignment().tasks if task.components and not task.understanding}
+"""Of the parts; own tests and answers are another matter, and take as long to judge as all else."""
 
 
 def parts(record: Record) -> dict[str, Part]:
@@ -68,20 +68,19 @@ def test_each_fault_costs_the_points_of_its_own_task_only(graded):
 
 
 @pytest.mark.slow
-def test_without_the_catalogue_the_hint_is_the_one_that_students_get(grade_folder, tmp_path, monkeypatch):
-    assignment = read_assignment()
-    [fault] = (fault for fault in faults_of(assignment) if fault.id == "layer-norm-sample-variance")
+def test_without_the_catalogue_the_hint_is_the_one_that_students_get(grade_tasks, tmp_path, monkeypatch):
+    [fault] = (fault for fault in faults_of(read_assignment()) if fault.id == "layer-norm-sample-variance")
     folder = write_submission(tmp_path / "anna")
     text = apply(fault, read_sources(REFERENCE, REFERENCE))["layers"][1]
     (folder / "layers.py").write_text(text)
-    named = parts(grade_folder(folder))["1.4"]
-    assert named.diagnosis.text.endswith(f"\nHint: {fault.hint}")
+    _, named = grade_tasks(folder, "1.4")
+    assert named["1.4"].diagnosis.text.endswith(f"\nHint: {fault.hint}")
     (tmp_path / HINTS).write_bytes(hints_of(ROOT, read_assignment())[f"assignment/{HINTS}"])
     monkeypatch.setattr(explaining, "read_hints", lambda folder: read_hints(tmp_path))
     monkeypatch.setattr(explaining, "faults_of", lambda assignment: [])
-    hinted = parts(grade_folder(folder))["1.4"]
-    assert (hinted.diagnosis.text, hinted.diagnosis.fault) == (f"Hint: {fault.hint}", "")
-    assert (hinted.score, hinted.tests) == (named.score, named.tests)
+    _, hinted = grade_tasks(folder, "1.4")
+    assert (hinted["1.4"].diagnosis.text, hinted["1.4"].diagnosis.fault) == (f"Hint: {fault.hint}", "")
+    assert (hinted["1.4"].score, hinted["1.4"].tests) == (named["1.4"].score, named["1.4"].tests)
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ FILES = {
     "perfect": (PERFECT, ""),
     "good": (GOOD, ""),
     "words of a bad model": ([" ".join(sorted(line.split())[:2]) for line in PERFECT], ""),
+    "a model with one sentence": ([" ".join(PERFECT[3].split()[:-1])] * len(PERFECT), ""),
     "capitals": ([line.title() for line in PERFECT], "have capital letters, unlike the references: without that"),
     "signs": ([line.replace(" .", ".").replace(" ?", "?") for line in PERFECT], "have signs attached to words, unlike"),
     "sentencepiece": (["▁" + line.replace(" ", " ▁") for line in PERFECT], "400 of 400 lines have ▁: join"),

@@ -15,8 +15,9 @@ from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
-from foundation.places import ASSIGNMENT_FILE, ROOT
+from foundation.places import ROOT
 
+from ..submissions import changed_assignment
 from .conftest import SEEDS
 
 
@@ -127,11 +128,7 @@ def test_files_that_decide_marks_change_it_and_no_others(copy):
     ],
 )
 def test_what_a_change_of_the_assignment_needs(tmp_path, old, new, needs):
-    text = ASSIGNMENT_FILE.read_text()
-    assert old in text
-    path = tmp_path / "assignment.toml"
-    path.write_text(text.replace(old, new, 1))
-    both = read_assignment(), read_assignment(path)
+    both = read_assignment(), read_assignment(changed_assignment(tmp_path / "assignment.toml", (old, new)))
     versions = {grader_version(assignment, ROOT / "student", tmp_path / "references") for assignment in both}
     assert (len(versions) == 2) == (needs == "a run"), "outcomes may be others"
     if needs != "a run":

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.grading.record import new_record
 from autograder.grading.seeds import Seeds
-from autograder.grading.submission import grade_submission, open_grader
+from autograder.grading.submission import grade_submission
 from autograder.intake.submission import take_in
 from autograder.intake.tree import MAX_CODE_CHARACTERS
 from autograder.sandbox.worker.loading import Package
@@ -286,8 +286,8 @@ from torch import Tensor, nn
 
 
 @pytest.mark.slow
-def test_the_reference_in_every_form_earns_the_same_and_a_broken_cell_costs_its_own(zygote, tmp_path):
-    folder, assignment = write_submission(tmp_path / "anna", modules=MODEL), read_assignment()
+def test_the_reference_in_every_form_earns_the_same_and_a_broken_cell_costs_its_own(grader, tmp_path):
+    folder, assignment = write_submission(tmp_path / "anna"), read_assignment()
     cells = [code(SHARED)]
     with zipfile.ZipFile(tmp_path / "anna.zip", "w") as archive:
         for module in MODEL:
@@ -306,9 +306,8 @@ def test_the_reference_in_every_form_earns_the_same_and_a_broken_cell_costs_its_
 
     def parts_of(path):
         intake = take_in(path, SKELETON, assignment)
-        with open_grader(assignment, tmp_path / "none.bpe", zygote=zygote) as grader:
-            record = new_record(intake.name, assignment, "0" * 16)
-            *_, record = grade_submission(intake, record, Seeds(b"a secret"), grader)
+        record = new_record(intake.name, assignment, "0" * 16)
+        *_, record = grade_submission(intake, record, Seeds(b"a secret"), grader)
         return {part.number: part for part in record.judgement.parts}
 
     expected = {number: part.score for number, part in parts_of(folder).items()}

@@ -3,6 +3,7 @@
 import random
 import textwrap
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -15,8 +16,10 @@ from autograder.at_home.notebook import run_task
 from autograder.intake.modules import Intake
 from autograder.own_work.graded import judge_own_work
 from autograder.own_work.made_code import implementations_of
-from autograder.own_work.own_tests import Suite
+from autograder.own_work.own_tests import Suite, read_verdicts
 from autograder.own_work.student_lines import named_tests
+from autograder.sandbox.replies import Answer
+from autograder.sandbox.worker.messages import Decoder, ProtocolError
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
@@ -203,6 +206,20 @@ def test_a_test_that_goes_wrong_costs_only_itself(zygote, body):
 def test_a_module_that_cannot_be_tried_gets_one_line(zygote, text, state, message):
     result = judged(zygote, text)
     assert result.state is state and result.message.startswith(message) and "\n" not in result.message
+
+
+@pytest.mark.parametrize(
+    "verdicts, is_read",
+    [
+        *(([[True], [False, True]], True), ([[False, False]], True), ([[True], [False]], True)),
+        *(([], False), ([[]], False), ([[True], []], False), ([True, True], False), ([[True], [1]], False)),
+        *((None, False), ("ab", False), ([[True]] * 3, False), ([[False]] * 3, False)),
+        ([[False, True]], False),  # the second has not been tried, though the first passes
+    ],
+)
+def test_verdicts_on_two_tests_are_read_or_refused(verdicts, is_read):
+    with nullcontext() if is_read else pytest.raises(ProtocolError):
+        assert read_verdicts(Answer(1, verdicts, Decoder([], b"")), 2) == verdicts
 
 
 SPIES = """

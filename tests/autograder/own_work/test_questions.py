@@ -8,7 +8,6 @@ import pytest
 
 from assignment.own_work.choices import TESTS
 from autograder.grading.seeds import Seeds
-from autograder.grading.submission import open_grader
 from autograder.intake.submission import take_in
 from autograder.own_work.behaviour import choice_question, purpose_question, shape_question, symptom_question
 from autograder.own_work.bench import Component
@@ -24,12 +23,6 @@ pytestmark = pytest.mark.slow  # submissions are run many times
 ASSIGNMENT = read_assignment()
 ATTENTION = "attention.scaled_dot_product_attention"
 ORDINALS = ["first", "second", "third", "fourth"]
-
-
-@pytest.fixture(scope="module")
-def grader(tmp_path_factory, zygote):
-    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none", zygote=zygote) as grader:
-        yield grader
 
 
 @pytest.fixture(scope="module")
@@ -145,11 +138,12 @@ def test_a_hunt_shows_one_quiet_fault(attention, seed):
     assert not any(line.startswith(("#", '"""')) for line in shown.values())
 
 
-def test_a_student_gets_the_same_questions_all_term(examiner, right):
+def test_a_student_gets_the_same_questions_all_term(examiner, right, monkeypatch):
     once, again = (examiner.sheet("anna", "Anna", right) for _ in range(2))
-    other = examiner.sheet("ben", "Ben", right)
     assert once == again and len(once.questions) == 5
-    assert once.questions != other.questions
+    monkeypatch.setattr(examiner, "_n_questions", 1)
+    [other] = examiner.sheet("ben", "Ben", right).questions
+    assert other not in once.questions
 
 
 def test_nothing_is_asked_about_what_does_not_work(examiner, tmp_path):

@@ -69,7 +69,7 @@ class DyingExaminer(StubExaminer):
 
 
 @pytest.fixture
-def ask(tmp_path, monkeypatch, fixed_secret):
+def ask(tmp_path, monkeypatch):
     """Draws the sheets of three students by an examiner."""
     for name in ("anna", "ben", "carl"):
         (tmp_path / "class" / name).mkdir(parents=True)
@@ -124,7 +124,7 @@ def test_a_sitting_names_who_gets_no_seat(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_a_class_goes_on_where_one_cannot_be_read(tmp_path, fixed_secret, capsys):
+def test_a_class_goes_on_where_one_cannot_be_read(tmp_path, capsys):
     folder = tmp_path / "class"
     folder.mkdir()
     write_submission(folder / "anna", modules=("embedding",))

@@ -93,6 +93,12 @@ def test_code_is_replaced_in_its_place_alone():
     assert with_code(text, statement, "y = (") is None
 
 
+def test_several_results_stay_several():
+    text = "def attend(query: Tensor, key: Tensor):\n    a, b = f(query, key)\n    c = f(query, key)\n"
+    changes = {change.after for change in changes_of(text, own_statements(intake(text), "layers.attend"))}
+    assert {"a, b = f(key, key)", "c = query"} <= changes and "a, b = query" not in changes
+
+
 def test_arguments_are_exchanged_with_those_of_their_kind():
     text = (
         "def attend(query: Tensor, key: Tensor, scale: int, mask: Tensor | None = None):\n    return f(query, mask)\n"

@@ -2,7 +2,6 @@
 
 import pytest
 
-from autograder.grading.submission import open_grader
 from autograder.intake.sources import read_sources
 from autograder.own_work.question import Question
 from autograder.own_work.traced_questions import find, tell
@@ -70,6 +69,23 @@ def test_what_is_asked_is_what_a_debugger_shows(plain):
     assert f"query ({b}, {h}, {q}, " in by_kind["What"].text[0]
 
 
+@pytest.mark.parametrize(
+    "line", ["masks = [mask]", "self.kept = (q, mask)", "for one in mask:\n            k = k + 0 * one.sum()"]
+)
+def test_no_change_is_asked_for_that_shows_earlier_out_of_sight(line):
+    text = PLAIN_HEADS.replace("        context, weights", f"        {line}\n        context, weights")
+    asked = find(HEADS, InProcessSubmission(sources(attention=text), ASSIGNMENT), ASSIGNMENT)
+    assert asked.questions and "change" not in {one.kind for one in asked.questions}
+
+
+def test_nobody_is_asked_how_often_a_line_of_the_constructor_runs():
+    text = PLAIN_HEADS.replace(
+        "super().__init__()", "super().__init__()\n        for n in (1, 2):\n            half = n"
+    )
+    asked = find(HEADS, InProcessSubmission(sources(attention=text), ASSIGNMENT), ASSIGNMENT)
+    assert asked.questions and "runs" not in {one.kind for one in asked.questions}
+
+
 def test_a_module_keeps_its_parameters_while_the_mask_changes():
     asked = find(HEADS, InProcessSubmission(sources(attention=PLAIN_HEADS), ASSIGNMENT), ASSIGNMENT)
     [line] = [one.numbers[0] for one in asked.questions if one.kind == "change"]
@@ -106,12 +122,6 @@ def test_numbers_count_in_their_order(said, is_right):
 
 
 TYPED = "a dictionary of texts that you have typed"
-
-
-@pytest.fixture(scope="module")
-def grader(tmp_path_factory, zygote):
-    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none", zygote=zygote) as grader:
-        yield grader
 
 
 ANSWER = "{'1.2 TAG': ['1', '2', '3']}"

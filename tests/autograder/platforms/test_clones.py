@@ -16,7 +16,7 @@ from autograder.platforms.download import read_download
 from foundation.command_line import UserError
 from foundation.places import ROOT, SKELETON
 
-from ..classroom.conftest import ASSIGNMENT
+from ..conftest import ASSIGNMENT
 from ..submissions import changed_assignment
 
 DEADLINE = datetime(2026, 12, 18, 23, tzinfo=UTC)
@@ -84,7 +84,8 @@ def test_the_last_commit_before_a_deadline_counts(clones):
     assert [each.entry for each in before.submissions] == ["hw-anna", "hw-bob"]
     assert [layers(each) for each in before.submissions[:2]] == ["# anna\n", "# in time\n"]
     assert before.submissions[1].submitted == datetime.fromisoformat(EARLY)
-    late, unread = before.strays
+    again, late, unread = before.strays
+    assert (again.entry, again.reason) == ("hw-bob", "committed again after the deadline, last at 2026-12-20 12:00 UTC")
     assert (late.entry, late.reason) == ("hw-carl", "no commit before the deadline") and not late.needs_decision
     assert unread.needs_decision and "so it is not known what was there at the deadline" in unread.reason
 

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.testing.results import State, TaskResult
 
-from ..classroom.conftest import ASSIGNMENT, StubGrader
+from ..conftest import ASSIGNMENT, StubGrader
 from ..submissions import changed_assignment, rows_of
 
 TITLE, WRONG, ZIP = ASSIGNMENT.title, "# wrong\n", "a zip of what is wrong"

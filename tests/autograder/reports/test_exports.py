@@ -12,16 +12,15 @@ from autograder.__main__ import main
 from autograder.classroom.entries import Member, Roll, write_roll
 from autograder.classroom.records import Decision, Results, decide
 from autograder.grading.record import Record
-from autograder.grading.seeds import Seeds
+from autograder.reports.class_summary import harmless
 from autograder.reports.exports import IMPORTING
 from autograder.testing.results import ItemMark, State
 from foundation.assignment_file import read_assignment
 
+from ..conftest import SEEDS
 from ..submissions import changed_assignment, judged, record_of
 
 ASSIGNMENT = read_assignment()
-SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
-pytestmark = pytest.mark.usefixtures("fixed_secret")
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 
 
@@ -193,6 +192,15 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     assert "1.4 Layer normalisation: A neat solution." in comment
 
 
+def test_other_scores_than_in_the_summary_are_noted(marks, run, capsys):
+    (marks / "summary.csv").write_text("id,score\nanna,100.0\nbob,96.0\ncarl,\ndora,\n", encoding="utf-8-sig")
+    run("moodle")
+    assert "note: other scores than in summary.csv; run `grade-class` again, or export" not in capsys.readouterr().err
+    decide(marks, Decision(student="anna", kind="points", task="1.2", value=4, text="a slip", by="tina"))
+    run("moodle")
+    assert "or export with its --assignment: Anna Smith\n" in capsys.readouterr().err
+
+
 def test_an_item_of_the_rubric_is_given_by_hand(marks, run, capsys):
     def override(item: str) -> int:
         return main([*f"override bob --task 1.1 --item {item} --why slip --by tina --output {marks}".split()])
@@ -230,3 +238,13 @@ def test_all_tasks_by_hand_are_one_sentence_and_tasks_without_points_none(marks,
         decide(marks, Decision(student="bob", kind="points", task=task, value=0, text="no", by="tina"))
     run("moodle")
     assert rows(marks, "moodle")[2][-1] == "1.1 Input embedding: 0 of 4 (by hand: no)"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\uff1d1+1"])
+def test_a_name_is_not_a_formula(text):
+    plain = text.lstrip("=+-@\uff1d")
+    assert harmless(text) == f"'{text}" and harmless(plain) == plain
+    for separator in (";", ",", "\t", "|", "\n", '"', "; ", '";"', "\r\n "):
+        cell = harmless(f"anna{separator}{text}")
+        assert cell == f"anna{separator}'{text}", "whatever a spreadsheet takes for the end of a cell"
+    assert harmless("jean-luc o'neill a=b, c-d") == "jean-luc o'neill a=b, c-d" and harmless(1.5) == 1.5

@@ -7,11 +7,13 @@ import html
 import re
 import shutil
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from autograder.classroom.entries import LeftOut, Member, Roll
 from autograder.classroom.marks import Result, mark_of, results_of
+from autograder.classroom.records import Decision
 from autograder.course.catalogue import read_catalogue
 from autograder.grading.record import Diagnosis, ItemScore, new_record
 from autograder.grading.scoring import Score
@@ -121,9 +123,18 @@ def test_who_is_to_be_looked_at_first(pages):
 
 def test_the_mean_of_a_task_is_over_those_who_have_a_mark_there():
     states = State.PASSED, State.FAILED, State.GRADER_ERROR
-    passed, failed, broken = (graded(state.value, state=state).record for state in states)
-    for records, average in (([passed, failed, broken], FIRST.points / 2), ([broken], None)):
-        first, *_ = tasks_of(records)
+    passed, failed, broken = (graded(state.value, state=state) for state in states)
+    given = partial(Decision, student="x", text="x", by="tina")
+    by_hand = {("points", FIRST.number): given(kind="points", value=FIRST.points)}
+    decided = replace(broken, mark=mark_of(broken.record.judgement, by_hand))
+    excused = replace(passed, mark=mark_of(passed.record.judgement, {("excused", ""): given(kind="excused", value=1)}))
+    for results, average in (
+        ([passed, failed, broken], FIRST.points / 2),
+        ([broken], None),
+        ([failed, decided], FIRST.points / 2),
+        ([failed, excused], 0),
+    ):
+        first, *_ = tasks_of(results)
         assert first[1] == average
 
 

@@ -1,7 +1,9 @@
 """An own run imports and reads what grading does, whatever files and names a model has; stand-ins are reached."""
 
 import importlib
+import io
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -9,7 +11,8 @@ import torch
 
 from autograder.intake.sources import check_syntax, newer_f_string, read_sources
 from autograder.intake.submission import take_in
-from autograder.running.under_test import InProcessSubmission
+from autograder.running import under_test
+from autograder.running.under_test import InProcessSubmission, telling_if_long
 from foundation.places import REFERENCE, SKELETON
 
 NORM = """
@@ -126,6 +129,18 @@ def test_lines_are_named_as_the_author_knows_them(open_model, assignment, tmp_pa
     assert intake.submitted == {"own_model.layers", "own_model.adapters"}
     assert intake.locate("own_model.layers", 7) == "layers.py, line 7"
     assert intake.locate("layers", 7) == "(the kit's) layers.py, line 7"
+
+
+def test_a_test_that_takes_long_is_named_with_the_line_where_it_is(open_model, monkeypatch):
+    monkeypatch.setattr(under_test, "LONG", 0.01)
+    screen, last = io.StringIO(), time.monotonic() + 60
+    submission = open_model({"layers.py": "def LayerNorm(is_told):\n    while not is_told():\n        pass\n"})
+    submission.call("layers.LayerNorm", lambda: True)  # all is imported
+    with telling_if_long("test_norm[one]", screen):
+        submission.call("layers.LayerNorm", lambda: screen.getvalue() or time.monotonic() > last)
+    assert screen.getvalue() == (
+        "\ntest_norm[one] has been running for 0.01 seconds; now at layers.py, line 2: while not is_told():\n"
+    )
 
 
 RELATIVE = "from .attention import MultiHeadedAttention"

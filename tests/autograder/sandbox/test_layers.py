@@ -16,7 +16,7 @@ from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.sandbox.layers import LEVELS, Containment, choose_containment
 from autograder.sandbox.seccomp import ALLOWED, ALLOWED_WITH, policy_digest
 from autograder.sandbox.submission import Sandbox
-from autograder.sandbox.zygote import packages_for
+from autograder.sandbox.zygote import Zygote, packages_for
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from foundation.processes import run_forked
@@ -64,6 +64,15 @@ def test_why_there_are_no_namespaces_comes_with_a_remedy(monkeypatch, tmp_path, 
     assert (
         reason.startswith(why) and "install bubblewrap, and allow it namespaces (docs/how-to/grade-a-class.md" in reason
     )
+
+
+@pytest.mark.parametrize("said, words", [("echo one; echo 'no memory' >&2", "worker: no memory$"), ("true", "worker$")])
+def test_why_a_zygote_has_ended_is_the_last_that_it_has_said(monkeypatch, said, words):
+    monkeypatch.setattr(Containment, "command", lambda *of: ["/bin/sh", "-c", said])
+    with Zygote(read_assignment(), "unsafe") as zygote:
+        zygote._process.wait()
+        with pytest.raises(SandboxUnavailableError, match=f"the zygote did not start a {words}"):
+            zygote.fork()
 
 
 @pytest.mark.parametrize("level", LEVELS)

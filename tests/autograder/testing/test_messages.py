@@ -7,9 +7,10 @@ import torch
 from torch.nn import functional as F
 
 from autograder.grading.explaining import explain_by_one
+from autograder.testing.case import earlier_keys
 from autograder.testing.comparison import observe_shape
 from autograder.testing.contrast import Call, only
-from autograder.testing.observation import observe, side_by_side
+from autograder.testing.observation import about_mask, observe, side_by_side
 from autograder.testing.results import CHANGED, Outcome, State, explain, most_telling, with_contrast
 
 torch.manual_seed(0)
@@ -38,6 +39,7 @@ CASES = {  # what was returned, what is right, the arguments, a part of the mess
         "positions differ 0.9129 times as much as expected; sqrt(5 / 6)",
     ),
     "no residual": (Y, X + Y, {"x": X}, "adding it"),
+    "one number": (torch.full_like(X, 1.5), X, {}, "every value is 1.5"),
     "unchanged": (X, Y, {"x": X}, "the result is x"),
     "one place": (torch.cat([X[:, :2], Y[:, 2:]], 1), X, {}, "only index 2 of axis 1 differs, of 3"),
     "other places": (X.flip(1), X, {}, "the expected values in other places"),
@@ -139,11 +141,27 @@ CONTRASTS = {
 }
 
 
+WRONG_MASKS = {
+    "True and False are swapped": lambda right: ~right,
+    "rows and columns are swapped": lambda right: right.mT,
+    "the diagonal alone is wrong": lambda right: right.tril(-1),
+    "each query has the row of the query 1 later": lambda right: torch.ones_like(right).tril(1),
+    "each query has the row of the query 2 earlier": lambda right: right.tril(-2),
+    "": lambda right: torch.zeros_like(right),
+}
+
+
+@pytest.mark.parametrize("text", WRONG_MASKS)
+def test_a_wrong_mask_beside_the_right_one(text):
+    right = earlier_keys(5)
+    assert about_mask(WRONG_MASKS[text](right), right) == text
+
+
 @pytest.mark.parametrize("message", CONTRASTS)
 def test_the_trait_of_wrong_calls_stands_before_the_question(message):
     assert only(CONTRASTS[message]) == message
     outcome = replace(MASKS[0], calls=tuple(CONTRASTS[message]))
-    lines = with_contrast(outcome.message, [outcome]).split("\n")
+    lines = with_contrast(outcome, [outcome]).split("\n")
     assert lines[-1].startswith("  look at:") and (f"  only:     {message}" == lines[-2]) is bool(message)
 
 

@@ -88,6 +88,18 @@ def test_what_does_not_count_must_be_finite_and_no_more():
         expect(lambda x: torch.cat([2 * x[:1], x[1:] / 0]), judged_where=factor)
 
 
+def unwritten(x):
+    raise NotImplementedError("TODO 1.4")
+
+
+def test_whether_a_call_works():
+    inputs = {"x": X.clone()}
+    assert Subject(in_place, ["y"], []).works(inputs) and torch.equal(inputs["x"], X)
+    assert not Subject(lambda x: x @ x, ["y"], []).works(inputs)
+    with pytest.raises(NotImplementedError):
+        Subject(unwritten, ["y"], []).works(inputs)
+
+
 def test_one_of_several_formulas_fits():
     expect(double, formulas=[lambda x: 3 * x, double])
     with pytest.raises(CheckFailed, match="none that fit"):

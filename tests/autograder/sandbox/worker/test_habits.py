@@ -207,6 +207,23 @@ def test_what_cannot_work_fails_in_the_same_words(text: str, words: str, ways):
     assert reasons[0] == reasons[1] and words in reasons[0]
 
 
+UNIMPORTABLE = {  # a helper, and how using it fails
+    "1 / 0": "division by zero$",
+    "import math\nmath.nothing": "AttributeError: module 'math' has no attribute 'nothing'$",
+    "raise AttributeError": "^AttributeError: $",
+}
+
+
+@pytest.mark.parametrize("text, words", UNIMPORTABLE.items(), ids=UNIMPORTABLE)
+def test_a_helper_that_cannot_be_imported_raises_its_own_error_where_it_is_used(text: str, words: str, ways):
+    using = "from .tools import *\nfrom .tools import double as habit" + COMPONENT
+    for submission in ways({"decode": using, "tools": text}):
+        for _ in range(2):
+            with pytest.raises(Exception, match=words) as caught:
+                submission.call(CALLED, torch.ones(3))
+            assert "tools.py" in str(getattr(caught.value, "student_traceback", caught.traceback[-1].path))
+
+
 def test_a_file_that_is_not_written_is_noted(sandbox):
     submission = sandbox({"decode": AT_IMPORT["a log file"] + DOUBLED + COMPONENT})
     submission.call(CALLED, torch.ones(3))

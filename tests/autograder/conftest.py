@@ -1,4 +1,4 @@
-"""A class of three submissions, and a stub in the place of the true grader."""
+"""A class of three submissions, a stub in the place of the true grader, and a true one."""
 
 import re
 import traceback
@@ -15,14 +15,14 @@ from autograder.classroom.grading import grade_class
 from autograder.classroom.records import RECORDS, Results, hold
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.seeds import Seeds
-from autograder.grading.submission import Conditions
+from autograder.grading.submission import Conditions, open_grader
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation import processes
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 from foundation.processes import FAILED, Ended, run_forked
 
-from ..submissions import judged, rows_of
+from .submissions import judged, rows_of
 
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
@@ -190,6 +190,13 @@ def graded(failed: str = "", version: str = VERSION) -> Record:
     """A record with two tests for each part."""
     record = new_record("anna", ASSIGNMENT, version).taken_in({"layers.py": "a" * 64}, "0" * 12)
     return record.judged(two_tests(failed)).finished()
+
+
+@pytest.fixture(scope="session")
+def grader(zygote, tmp_path_factory):
+    """A true one, which has no references."""
+    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none", zygote=zygote) as grader:
+        yield grader
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,0 +1,25 @@
+"""Code that students get with their tests: no part of a solution stands in it, whatever its names."""
+
+from autograder.intake.statements import shapes_in
+from foundation.places import ROOT
+
+LEAST_SIZE = 10
+"""Nodes of an expression that is long enough to be part of a solution: `len(first) == len(second)` has 7."""
+NOT_HANDED_OUT = "assignment/proof"
+
+
+def test_no_expression_of_a_solution_is_handed_out(assignment):
+    def expressions(*files):
+        shapes = (shapes_in(file.read_text(encoding="utf-8"), assignment.contract)[1].values() for file in files)
+        return {number for several in shapes for number, size in several if size >= LEAST_SIZE}
+
+    solved = {path.name: path for path in ROOT.glob("reference/*.py")}
+    skeletons = [ROOT / "student" / name for name in solved]
+    given = expressions(*ROOT.glob("given/**/*.py"), *(path for path in skeletons if path.exists()))
+    solutions = {name: expressions(path) - given for name, path in solved.items()}
+    assert len(set().union(*solutions.values())) > 100
+    tests = [path for folder in ("assignment", "autograder/testing") for path in ROOT.glob(f"{folder}/**/*.py")]
+    for path in tests:
+        if NOT_HANDED_OUT not in path.as_posix():
+            handed_out = expressions(path)
+            assert not [name for name, own in solutions.items() if own & handed_out], path
