@@ -38,7 +38,7 @@ OF_NORMS = 1e-4
 
 def judge_embedding(submission: Sandbox) -> Verdicts:
     """Task 1.1, with a d_model whose root is whole, and with another one."""
-    tokens, name = torch.randint(1, 11, (3, 5)), "embedding.InputEmbedding"
+    tokens, name = torch.randint(4, 11, (3, 5)), "embedding.InputEmbedding"
 
     def looked_up(tested: Tested, d: int) -> tuple[Any, Tensor, float]:
         """What is returned, the rows of the table, and their ratio."""

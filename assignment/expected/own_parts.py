@@ -71,6 +71,15 @@ class OwnParts:
             )
         return [as_contract(layer, PARTS_OF_STACKS[kind], "what a layer returns") for layer in found]
 
+    def stack(self, kind: str, n_layers: int, is_training: bool, **options: Any) -> Computation | None:
+        """The submission's own stack, or its own layers one after another where it offers none; None without either."""
+        whole = self.take(f"model.{kind}", n_layers=n_layers, **options)
+        layers = [whole] if whole else [*iter(partial(self.take, f"layers.{kind}Layer", **options), None)]
+        if not whole and len(layers) != n_layers:
+            return None
+        calls = [as_contract(part.train(is_training), PARTS_OF_STACKS[kind], f"what {kind} returns") for part in layers]
+        return calls[0] if whole else partial(one_after_another, calls)
+
     def positions(self) -> list[Computation]:
         """The submission's positions; of those that are learned, one for each place where such parameters are."""
         build = partial(self.submission.build, "embedding.PositionalEncoding", self.d_model, isolated=False)
@@ -88,6 +97,15 @@ class OwnParts:
     def rest(self) -> list[Tensor]:
         """The leaves that no part has."""
         return [leaf for leaf, is_free in zip(self.leaves, self._is_free, strict=True) if is_free]
+
+
+def one_after_another(layers: Sequence[Computation], x: Tensor, *others: Tensor | None) -> list[Any]:
+    """What a stack of these layers computes, and the weights of each."""
+    found = []
+    for layer in layers:
+        x, *weights = layer(x, *others)
+        found.append(weights)
+    return [x, *map(list, zip(*found, strict=True))]
 
 
 def as_contract(module: Computation, names: Sequence[str], what: str) -> Computation:

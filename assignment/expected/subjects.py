@@ -27,7 +27,7 @@ from autograder.testing.submission import SubmissionUnderTest
 
 from .flows import PARTS_ARE_RIGHT, Flow
 from .layers import KINDS, Census, Sizes, check_parts, expect_own_layers, has_usual_shapes, layer_formulas, norm_of
-from .own_parts import PARTS_OF_STACKS, OwnParts, as_contract
+from .own_parts import PARTS_OF_STACKS, OwnParts
 from .readings import expect_plain, needs_reader, pairs_of
 from .search import Component, Formula, find_formula, learned, normal
 
@@ -209,6 +209,17 @@ def stack(
     )
 
 
+def in_float32(call: Computation, *given: Any, **named: Any) -> Any:
+    """What a call returns, in float32, in which public models compute their positions, whatever their dtype."""
+
+    def rounded(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [rounded(item) for item in value]
+        return value.float() if isinstance(value, Tensor) else value
+
+    return rounded(call(*given, **named))
+
+
 def predict(parts: Sequence[Tensor], output: Tensor) -> Tensor:
     """Log-probabilities by a matrix (vocab_size, d) and perhaps a bias."""
     return F.linear(output, *parts).log_softmax(dim=-1)
@@ -258,7 +269,9 @@ class ModelSubject:
         formulas = attempt(read)
         leaves = own_parts.leaves if self.has_own_parts else self.leaves
         pairs = list(zip(self.parameters, leaves, strict=True))
-        return Subject(call, parts, formulas, pairs, self.dtype, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT)
+        options: dict[str, Any] = {"inside": inside, "if_parts_are_right": PARTS_ARE_RIGHT}
+        call = partial(in_float32, call) if self.has_own_parts else call
+        return Subject(call, parts, formulas, pairs, self.dtype, any_dtype=self.has_own_parts, **options)
 
     def _pools(self, method: str) -> dict[str, list[Computation]]:
         """The stand-ins that may be parts of a side; that of a stack computes as one layer."""
@@ -275,12 +288,10 @@ class ModelSubject:
 
     def _own_pools(self, method: str, own_parts: OwnParts) -> dict[str, list[Computation]]:
         """Parts of the submission's own for a side."""
-        options = {**self.sizes.options, "n_layers": self.n_layers, "dropout": self.dropout}
-        stacks = {kind: own_parts.take(f"model.{kind}", **options) for kind in ("Decoder", "Encoder")}
-        found = stacks["Decoder" if method == "decode" else "Encoder"] or needs_reader("model with parts of its own")
-        found.train(self.model.training)
-        d_model = self.sizes.d_model
-        side = as_contract(found, PARTS_OF_MODELS[method], f"what the stack of {method} returns")
+        options, d_model = {**self.sizes.options, "dropout": self.dropout}, self.sizes.d_model
+        settings = self.n_layers, self.model.training
+        stacks = {kind: own_parts.stack(kind, *settings, **options) for kind in ("Decoder", "Encoder")}
+        side = stacks["Decoder" if method == "decode" else "Encoder"] or needs_reader("model with parts of its own")
 
         def embed(tokens: Tensor, table: Tensor, factor: float) -> Tensor:
             return factor * F.embedding(tokens, table)

@@ -227,6 +227,12 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
         WHOLE,
         {"encode and decode", "returned weights", "dropout reaches the positions"},
     ),
+    "a padding index": (
+        {"nn.Embedding(n_words, width)": "nn.Embedding(n_words, width, padding_idx=1)"}
+        | {"angles = positions * frequencies": "angles = (positions.float() * frequencies.float()).to(x.dtype)"},
+        WHOLE,
+        set(),
+    ),
     "learned positions": (
         {
             "from . import transformer as mine": "import torch\n\nfrom . import transformer as mine",
@@ -236,6 +242,11 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
             "torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, : x.size(2)]": "self.places[number]"
             "[: x.size(1)]",
         },
+        WHOLE,
+        set(),
+    ),
+    "stacks that are not offered": (
+        {"class Encoder(": "class First(", "class Decoder(": "class Second("},
         WHOLE,
         set(),
     ),

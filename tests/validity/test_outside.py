@@ -67,7 +67,7 @@ def test_stored_verdicts_are_those_of_the_descriptions_and_older_ones_are_named(
 
 def test_a_script_keeps_its_definitions_and_what_can_be_imported():
     text = (
-        "import einops\nimport torch\nfrom helpers import soft\nN = 3\nmodel = f(N)\nmodel.train()\n@torch.no_grad()\n"
+        "import einops\nimport torch\nfrom helpers import soft\nN = 3\nmodel = f(N)\nsize = model.n\n@torch.no_grad()\n"
     )
     text += "def f(x):\n    return x\nclass C:\n    pass\n"
     kept = definitions_of(text, {"helpers"}, ["C"]).split("\n")
@@ -107,7 +107,7 @@ def test_what_is_missing_costs_its_row_alone(tmp_path, monkeypatch, capsys):
     assert "other: no such folder; clone https://" in told[2]
     stored = outside.read_stored()
     assert [len(stored[name]["rows"]) for name in sorted(stored)] == [0, 5, 0]
-    assert "mean, variance, gain and shift: values differ by" in outside.PAGE.read_text()
+    assert "| mean, variance, gain and shift | variance over d - 1 | 1 | norm-" in outside.PAGE.read_text()
 
 
 FAULTS = {  # task, items that are wrong; module, old text, new text
@@ -145,3 +145,13 @@ def test_what_a_person_found_counts_more(assignment):
     rows = [*outside.rows_of(result, {"padding": "", "later positions": "other"}, {"padding": "wrong: by hand"})]
     assert [(row.verdict, row.reason) for row in rows] == [("wrong", "by hand"), ("wrong", "other")]
     assert [row.is_disputed for row in rows] == [True, True]
+
+
+def test_an_item_is_wrong_without_the_one_that_it_requires(assignment):
+    task = next(task for task in assignment.tasks if task.number == "1.4")
+    result = judge_task(task, [Outcome("a test", State.FAILED, item="gradients")], "items")
+    verdicts = {item.name: "detached" * (item.name == "gradients") for item in task.items}
+    rows = {row.item: row for row in outside.rows_of(result, verdicts, {})}
+    assert rows["gradients"].reason == "detached" and rows["parameters"].verdict == "right"
+    assert rows["mean, variance, gain and shift"].reason == "counts only with: gradients"
+    assert rows["epsilon"].reason == "counts only with: mean, variance, gain and shift"
