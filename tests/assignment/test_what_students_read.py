@@ -98,7 +98,7 @@ READ = {  # task, file, what is replaced by what, and what is read
     ),
     "weights of batches": (
         *("3.1", "train", GROUP, "(loss / accumulate).backward()"),
-        "counts the labels of batch 1 ",
+        "weights the batches of the group equally, however many labels they have",
     ),
     "the last group is dropped": (
         *(
