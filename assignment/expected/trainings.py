@@ -286,8 +286,9 @@ def deviation_of_gradient(
             "by their numbers of sentences": [float(len(x)) for x in labels],
             "equally, however many labels they have": [1.0 for _ in labels],
         }
-        for text, other in others.items():
-            if len(labels) > 1 and alike(weights, torch.tensor(other, dtype=torch.float64) / sum(other)):
+        for text, factors in others.items():
+            other = torch.tensor(factors, dtype=torch.float64)
+            if len(labels) > 1 and alike(weights, other / other.sum()):
                 return f"weights the batches of the group {text}"
         return in_words([f"batch {number + 1}" for number in group], (weights / shares).tolist())
     if solve([*own, torch.ones_like(found)], found) is not None:
@@ -295,8 +296,8 @@ def deviation_of_gradient(
     if before and (weights := solve([*own, *(gradient for _, gradient in before)], found)) is not None:
         late = [name for (name, _), weight in zip(before, weights[len(own) :], strict=True) if abs(weight) > EXACT]
         return f"contains that of {', '.join(late)}, too, from an earlier step"
-    for text, other in OTHER_GRADIENTS.items():
-        if solve([gradient_of(training, parameters, number, **other) for number in group], found) is not None:
+    for text, changes in OTHER_GRADIENTS.items():
+        if solve([gradient_of(training, parameters, number, **changes) for number in group], found) is not None:
             return text
     return "is another one than that of the mean over all labels of the group"
 

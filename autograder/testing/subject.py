@@ -226,8 +226,8 @@ class Subject:
                 error.inputs = ", ".join(describe(name, value) for name, value in inputs.items())
                 if error.compared and error.part and error.look_at != STATE:
                     error.experiment = partial(self._look, inputs, error.part)
-            if self.inside and kind and not error.compared:
-                error.experiment = lambda is_thorough: attempted(partial(self.inside, inputs))
+            if (inside := self.inside) and kind and not error.compared:
+                error.experiment = lambda is_thorough: attempted(partial(inside, inputs))
             raise
         except UnreadableError:
             kind = ""
