@@ -1,18 +1,14 @@
-"""Which part of a layer, a stack or a model reads what: to compute what comes out, and to see where the numbers part.
-
-A flow names each part with what it reads, as a sum of what is known by then: the arguments of the call, and what
-earlier parts have returned. "N1 x+A1" is the first LayerNorm, which reads x plus the first attention's output; "= N2"
-is what is returned.
-"""
+"""PyTorch's own layers and stacks around other parts: to compute what comes out, and to see where numbers part."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial, reduce
 from itertools import chain, combinations_with_replacement, permutations, product
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.testing.arguments import Inputs, copies_of
 from autograder.testing.comparison import alike
@@ -21,18 +17,6 @@ from autograder.testing.submission import SubmissionUnderTest
 
 Slot = TypeVar("Slot")
 
-FLOWS = {  # by class or method, and norm_first
-    ("EncoderLayer", False): "A1 x x x mask; N1 x+A1; F1 N1; N2 N1+F1; = N2",
-    ("EncoderLayer", True): "N1 x; A1 N1 N1 N1 mask; N2 x+A1; F1 N2; = x+A1+F1",
-    ("DecoderLayer", False): (
-        "A1 x x x tgt_mask; N1 x+A1; A2 N1 memory memory src_mask; N2 N1+A2; F1 N2; N3 N2+F1; = N3"
-    ),
-    ("DecoderLayer", True): (
-        "N1 x; A1 N1 N1 N1 tgt_mask; N2 x+A1; A2 N2 memory memory src_mask; N3 x+A1+A2; F1 N3; = x+A1+A2+F1"
-    ),
-    ("encode", False): "T1 src; P1 T1; S1 P1 encoder_mask; = S1",
-    ("decode", False): "T1 tgt; P1 T1; G1 P1 memory src_mask tgt_mask; = G1",
-}
 PARTS = {  # by the class of a stand-in: its letter, its name, and the arguments that it reads
     "MultiHeadedAttention": ("A", "attention {}", ("query", "key", "value", "mask")),
     "LayerNorm": ("N", "LayerNorm {}", ("x",)),
@@ -44,108 +28,124 @@ PARTS = {  # by the class of a stand-in: its letter, its name, and the arguments
     "Encoder": ("S", "the encoder", ("x", "mask")),
     "Decoder": ("G", "the decoder", ("x", "memory", "src_mask", "tgt_mask")),
 }
-DROPPED = "AFP"
-"""Letters of the parts whose output dropout acts on."""
-MOST_SUMMANDS = 3
+TEXTS = {letter: text for letter, text, _ in PARTS.values()}
+LETTERS = {"self_attn": "A", "multihead_attn": "A", "linear1": "F", "norm1": "N", "norm2": "N", "norm3": "N"}
+"""By the names that parts have in PyTorch's layers, whose first map becomes the whole feed-forward network."""
+MASKS = "attn_mask", "src_mask", "memory_mask", "tgt_mask"
+"""PyTorch's names of masks, in the order in which our parts take them."""
+MOST_SUMMANDS, FEWEST_POSITIONS = 4, 3
 PARTS_ARE_RIGHT = "each part inside gets what it should: is one made with other settings, or used in another way?"
 
 
-@dataclass(frozen=True)
+class DepartureError(Exception):
+    """Where a submission does something else."""
+
+
 class Flow:
-    """The flow of a component, one part after the other.
+    """PyTorch's layer or stack, or the parts of a model's side in a row, called with others in the places of its parts.
 
     Attributes:
-        names: of the arguments of the call, in order.
-        steps: each a part and what it reads.
-        is_stack: whether weights are returned in a list for each kind, with an entry for each layer.
+        places: of its parts, each with the letter of what stands there.
     """
 
-    names: tuple[str, ...]
-    steps: tuple[tuple[str, ...], ...]
-    is_stack: bool = False
-
-    @classmethod
-    def of(cls, kind: str, norm_first: bool = False, n_layers: int = 1) -> "Flow":
-        """That of a layer, of a stack of so many layers, or of `encode` or `decode`."""
-        if kind in ("Encoder", "Decoder"):
-            letter, *names = ("D", "x", "memory", "src_mask", "tgt_mask") if kind == "Decoder" else ("E", "x", "mask")
-            before = ["x", *(f"{letter}{n}" for n in range(1, n_layers + 1))]
-            steps = [(name, earlier, *names[1:]) for earlier, name in zip(before, before[1:], strict=False)]
-            last = [("N1", before[-1]), ("=", "N1")] if norm_first else [("=", before[-1])]
-            return cls(tuple(names), (*steps, *last), is_stack=True)
-        steps = [tuple(step.split()) for step in FLOWS[kind, norm_first and "Layer" in kind].split("; ")]
-        firsts = {"encode": ("src", "encoder_mask"), "decode": ("tgt", *PARTS["Decoder"][2][1:])}
-        return cls(firsts.get(kind) or PARTS[kind][2], tuple(steps))
-
-    @property
-    def counts(self) -> Counter[str]:
-        """How many parts of each letter it has."""
-        return Counter(step[0][0] for step in self.steps[:-1])
+    def __init__(self, kind: str, norm_first: bool = False, n_layers: int = 1) -> None:
+        """That of a class, or of `encode` or `decode`; in train mode, in which PyTorch calls each part."""
+        self._module: Any
+        if kind in ("encode", "decode"):
+            self._module = nn.Sequential(nn.Identity(), nn.Identity(), nn.Dropout(), nn.Identity())
+            self.places = {"0": "T", "1": "P", "3": "G" if kind == "decode" else "S"}
+        elif "Layer" in kind:
+            with torch.random.fork_rng(devices=[]):  # its own parameters are random, and of no use
+                one_layer = getattr(nn, f"Transformer{kind}")
+                self._module = one_layer(1, 1, 1, activation=nn.Identity(), batch_first=True, norm_first=norm_first)
+            self._module.linear2 = nn.Identity()
+            self.places = {name: LETTERS[name] for name, _ in self._module.named_children() if name in LETTERS}
+        else:
+            layer: Any = nn.Identity()
+            layer.self_attn = SimpleNamespace(batch_first=True)  # all that PyTorch asks a layer for
+            options = {"enable_nested_tensor": False} if kind == "Encoder" else {}
+            last = {"norm": nn.Identity()} if norm_first else {}
+            self._module = getattr(nn, f"Transformer{kind}")(layer, n_layers, **last, **options)
+            self.places = {f"layers.{n}": kind[0] for n in range(n_layers)} | dict.fromkeys(last, "N")
+        for place in self.places:
+            self._module.get_submodule(place).forward = partial(self._stand_in, place)
+        self._dropouts = [part for part in self._module.modules() if isinstance(part, nn.Dropout)]
 
     def arrangements(self, pools: Mapping[str, Sequence[Slot]]) -> Iterator[dict[str, Slot]]:
-        """Yield each choice of parts from the pools, by letter; none where a pool has too few."""
-        counts = self.counts
-        names = [f"{letter}{n}" for letter, count in counts.items() for n in range(1, count + 1)]
-        for chosen in product(*(permutations(pools.get(letter, ()), count) for letter, count in counts.items())):
-            yield dict(zip(names, chain(*chosen), strict=True))
+        """Yield each choice of parts from the pools, by place; none where a pool has too few."""
+        places = sorted(self.places, key=self.places.__getitem__)
+        counts = sorted(Counter(self.places.values()).items())
+        for chosen in product(*(permutations(pools.get(letter, ()), count) for letter, count in counts)):
+            yield dict(zip(places, chain(*chosen), strict=True))
 
     def run(self, parts: Mapping[str, Computation], *arguments: Tensor | None, kept: float = 1.0) -> list[Any]:
         """Compute the output, and weights; dropout leaves so much of the outputs that it acts on, 1 or 0."""
-        known: dict[str, Tensor | None] = dict(zip(self.names, arguments, strict=True))
         seen: list[Any] = []
-        for name, *reads in self.steps[:-1]:
-            result = parts[name](*(total(known, sum_of) for sum_of in reads))
+
+        def call(place: str, *given: Tensor | None) -> Any:
+            result = parts[place](*given)
             output, *weights = result if isinstance(result, (tuple, list)) else [result]
-            known[name] = kept * output if name[0] in DROPPED and kept != 1 else output
-            seen += [weights] if weights else []
-        output = total(known, self.steps[-1][1])
-        return [output, *(map(list, zip(*seen, strict=True)) if self.is_stack else chain(*seen))]
+            seen.extend([weights] if weights else [])
+            return output
+
+        output = self._pass(call, *arguments, kept=kept)
+        return [output, *(map(list, zip(*seen, strict=True)) if "layers.0" in self.places else chain(*seen))]
+
+    def _pass(self, call: Callable[..., Any], x: Any, *others: Any, kept: float = 1.0) -> Any:
+        """The result if `call` stands in for each part: it gets the place, and what is read there."""
+        self._call, self._others = call, others
+        for dropout in self._dropouts:
+            dropout.p = 1 - kept
+        if "3" in self.places:
+            return self._module(x)
+        first, *rest = (y.double() if y is not None and y.dtype == torch.bool else y for y in others)
+        return self._module(x, first, *reversed(rest))  # in PyTorch the mask of x comes first
+
+    def _stand_in(self, place: str, *given: Any, **named: Any) -> Any:
+        """Call what stands in a place, from within PyTorch's module."""
+        masks = [named[name] for name in MASKS if name in named]
+        more = self._others if place == "3" else [mask if mask is None else mask.bool() for mask in masks]
+        output = self._call(place, *given, *more)
+        return [output] if "attn_mask" in named else output
 
     def first_deviation(self, submission: SubmissionUnderTest, module: Any, method: str, inputs: Inputs) -> str:
         """Name the part that is the first to read something else than it should, and what that is; "" if none does."""
         calls, result = submission.apply("inner_calls", module, method, copies_of(inputs.values()))
         known: dict[str, Tensor | None] = dict(inputs)
-        words: dict[str, str] = {name: name for name in inputs}
         counts: Counter[str] = Counter()
-        for (kind, handed, returned), (wanted, *expected) in zip(calls, self.steps, strict=False):
+        coming = iter(calls)
+
+        def call(place: str, *wanted: Tensor | None) -> Any:
+            counts[self.places[place]] += 1
+            due = TEXTS[self.places[place]].format(counts[self.places[place]])
+            kind, handed, returned = next(coming, (None, (), None))
+            if kind is None:
+                raise DepartureError("" if result is None else f"{due} is not called")
             letter, text, arguments = PARTS[str(kind)]
-            counts[letter] += 1
-            part = text.format(counts[letter])
-            if wanted == "=":
-                return f"{part} is called, after which nothing should follow"
-            if wanted[0] != letter:
-                return f"{part} is called where {word_of(wanted)} should be"
-            for argument, value, sum_of in zip(arguments, handed, expected, strict=False):
-                if not is_same(value, total(known, sum_of)):
-                    reads = f"{part} gets {described(value, known, words)}" + f" as {argument}" * (len(arguments) > 1)
-                    return f"{reads}; it should be {in_words(sum_of, words)}"
-            name = f"{letter}{counts[letter]}"
-            known[name], words[name] = returned, f"the output of {part}"
-        if result is None:
-            return ""  # the call has ended with an error
-        wanted, sum_of = self.steps[len(calls)][:2]
-        if wanted != "=":
-            return f"{word_of(wanted)} is not called"
-        if not is_same(result, total(known, sum_of)):
-            return f"{described(result, known, words)} is returned; it should be {in_words(sum_of, words)}"
-        return ""
+            if letter != self.places[place]:
+                raise DepartureError(f"{text.format(counts[letter] + 1)} is called where {due} should be")
+            for argument, value, right in zip(arguments, handed, wanted, strict=False):
+                if not is_same(value, right):
+                    reads = f"{due} gets {described(value, known)}" + f" as {argument}" * (len(arguments) > 1)
+                    raise DepartureError(f"{reads}; it should be {described(right, known)}")
+            if returned is None:
+                raise DepartureError("")  # the call has ended with an error
+            known[f"the output of {due}"] = returned
+            return returned
+
+        try:
+            output = self._pass(call, *inputs.values())
+        except DepartureError as departure:
+            return str(departure)
+        for kind, *_ in coming:
+            letter, text, _ = PARTS[str(kind)]
+            return f"{text.format(counts[letter] + 1)} is called, after which nothing should follow"
+        if result is None or is_same(result, output):
+            return ""
+        return f"{described(result, known)} is returned; it should be {described(output, known)}"
 
 
-def word_of(name: str) -> str:
-    """A part of a flow in words."""
-    text = next(text for letter, text, _ in PARTS.values() if letter == name[0])
-    return text.format(name[1:])
-
-
-def in_words(sum_of: str, words: Mapping[str, str]) -> str:
-    """A sum of a flow in words."""
-    return " + ".join(words.get(name, name) for name in sum_of.split("+"))
-
-
-def total(known: Mapping[str, Tensor | None], sum_of: str) -> Tensor | None:
-    """A sum of a flow in numbers."""
-    several = [known[name] for name in sum_of.split("+")]
-    return several[0] if len(several) == 1 else torch.stack([x for x in several if x is not None]).sum(0)
+flow_of = cache(Flow)
 
 
 def is_same(value: Tensor | None, other: Tensor | None) -> bool:
@@ -153,22 +153,22 @@ def is_same(value: Tensor | None, other: Tensor | None) -> bool:
     return value is other if value is None or other is None else alike(value, other)
 
 
-def described(value: Tensor | None, known: Mapping[str, Tensor | None], words: Mapping[str, str]) -> str:
+def described(value: Tensor | None, known: Mapping[str, Tensor | None]) -> str:
     """A value in words: what is known, a sum of that, or something else."""
     if value is None:
         return "None"
-    names = [name for name, other in known.items() if other is not None and other.shape == value.shape]
+    terms = {name: other for name, other in known.items() if other is not None and other.shape == value.shape}
     for count in range(1, MOST_SUMMANDS + 1) if value.is_floating_point() else (1,):
-        for chosen in combinations_with_replacement(names, count):
-            if is_same(value, total(known, "+".join(chosen))):
-                return in_words("+".join(chosen), words)
+        for names in combinations_with_replacement(terms, count):
+            if alike(value, reduce(torch.add, (terms[name] for name in names))):
+                return " + ".join(names)
     return "something else"
 
 
 def deviation_of_heads(submission: SubmissionUnderTest, module: Any, inputs: Inputs) -> str:
     """Name what is wrong with the query, key and value that multi-headed attention hands to the attention inside."""
     query, names = inputs["query"], ("query", "key", "value")
-    if query is None or query.size(1) < MOST_SUMMANDS:
+    if query is None or query.size(1) < FEWEST_POSITIONS:
         return ""
     given = [torch.randn_like(query) for _ in names]
     *handed, _ = submission.apply("attention_inputs", module, *given)
