@@ -7,6 +7,7 @@ Shapes: b batch · h heads · q/k query and key positions · d = d_model.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -232,7 +233,7 @@ def has_usual_shapes(parameters: Sequence[Tensor], sizes: Sizes) -> bool:
 def layer_formulas(flow: Flow, census: Census, sizes: Sizes) -> Iterator[Formula]:
     """Yield what a layer may compute with its stand-ins in each role, and with parts of its own for those it lacks."""
     d_model, n_heads, known = sizes.d_model, sizes.n_heads, census.computations(sizes)
-    n_own = {letter: count - len(known[letter]) for letter, count in flow.counts.items()}
+    n_own = {letter: count - len(known[letter]) for letter, count in Counter(flow.places.values()).items()}
     kinds, are_all_tried = KINDS if n_own["N"] else KINDS[:1], not n_own["N"]  # else there would be too many
     choices = [*attention_choices(n_own["A"], d_model, n_heads, are_all_tried)]
     for kind, widths, own_attentions in product(kinds, norm_widths(census, n_own["N"], d_model), choices):

@@ -150,24 +150,26 @@ def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **opti
 def other_norm(subject: Subject, epsilon: float, inputs: Inputs) -> str:
     """Name in which way a wrong norm is another one; "" where it is none that is known."""
     [x] = (value.double() for value in inputs.values() if value is not None)
-    found, centred = subject.call(x), x - x.mean(-1, keepdim=True)
+    result, (deviation, mean) = subject.call(x), torch.std_mean(x, -1, keepdim=True, correction=0)
     for gain, shift in pairs_of([leaf for _, leaf in subject.parameters], x.size(-1)):
-        deviation = (x.var(-1, keepdim=True, correction=0) + epsilon).sqrt()
+        parts = torch.ones_like(gain), torch.zeros_like(shift)
+        right, plain = (norm_of(pair, kind=(epsilon, 0, False))(x) for pair in ((gain, shift), parts))
         others = {
-            "without the gain": centred / deviation + shift,
-            "without the shift": gain * centred / deviation,
-            "if the gain multiplied the shift, too": gain * (centred / deviation + shift),
-            "if the mean were not subtracted": gain * x / deviation + shift,
-            "if it were divided by the variance, not by its root": gain * centred / deviation**2 + shift,
-            "if it were not divided by the deviation": gain * centred + shift,
+            "without the gain": plain + shift,
+            "without the shift": gain * plain,
+            "if the gain multiplied the shift, too": gain * (plain + shift),
+            "if the mean were not subtracted": right + gain * mean / deviation,
+            "if it were divided by the variance, not by its root": torch.addcdiv(shift, gain * plain, deviation),
+            "if it were not divided by the deviation": torch.addcmul(shift, gain * plain, deviation),
         }
         for kind in KINDS:
             words = [f"with epsilon = {kind[0]:g}"] * (kind[0] != epsilon)
             words += ["if the variance were divided by d - 1"] * kind[1]
             words += ["if epsilon were added to the root"] * kind[2]
             others[" and ".join(words)] = norm_of((gain, shift), kind=kind)(x)
-        if texts := [text for text, other in others.items() if text and alike(found, other)]:
-            return f"this is the right result {texts[0]}"
+        for text, other in others.items():
+            if alike(result, other) and not alike(other, right):
+                return f"this is the right result {text}"
     return ""
 
 
