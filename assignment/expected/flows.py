@@ -50,7 +50,7 @@ PARTS = {  # by the class of a stand-in: its letter, its name, and the arguments
 DROPPED = "AFP"
 """Letters of the parts whose output dropout acts on."""
 MOST_SUMMANDS = 3
-PARTS_ARE_RIGHT = "each part inside gets what it should: is one made with other settings, or used in another way?"
+PARTS_ARE_RIGHT = "each part inside gets what it should, and has the right settings: is each used as it is?"
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,11 @@ class Flow:
         Each part should be one of its own, made with these settings.
         """
         calls, result = submission.apply("inner_calls", module, method, copies_of(inputs.values()))
+        if module.training:  # dropout changes what parts read
+            texts = (other_settings(str(kind), place, made_with, settings) for kind, *_, place, made_with in calls)
+            return next(filter(None, texts), "")
+        if not calls:
+            return ""
         known: dict[str, Tensor | None] = dict(inputs)
         words: dict[str, str] = {name: name for name in inputs}
         counts: Counter[str] = Counter()
@@ -150,9 +155,8 @@ class Flow:
                     reads = f"{part} gets {described(value, known, words)}" + f" as {argument}" * (len(arguments) > 1)
                     due = in_words(sum_of, words)
                     return f"{reads}; it should be {due}" + ", None here" * (total(known, sum_of) is None)
-            if other := {name: value for name, value in made_with.items() if value != settings.get(name, value)}:
-                got, due = (in_numbers({name: of[name] for name in other}) for of in (made_with, settings))
-                return f"{part}, `{place}`, is made with {got}; it should be {due}"
+            if text := other_settings(part, place, made_with, settings):
+                return text
             if place in parts:
                 return f"`{place}` serves as {parts[place]} and as {part}; each should be one of its own"
             parts[place] = part
@@ -166,6 +170,13 @@ class Flow:
         if not is_same(result, total(known, sum_of)):
             return f"{described(result, known, words)} is returned; it should be {in_words(sum_of, words)}"
         return ""
+
+
+def other_settings(part: str, place: str, made_with: Mapping[str, Any], settings: Mapping[str, float]) -> str:
+    """Names the settings of a part that are not as they should be; "" where there are none."""
+    other = [name for name, value in made_with.items() if value != settings.get(name, value)]
+    got, due = (in_numbers({name: of[name] for name in other}) for of in (made_with, settings))
+    return f"{part}, `{place}`, is made with {got}; it should be {due}" if other else ""
 
 
 def in_numbers(settings: Mapping[str, Any]) -> str:
@@ -275,10 +286,20 @@ def deviation_of_heads(
                 return f"a change at position 0 of {name} reaches position {positions[-1]} of the {of} that a head gets"
             if of == name and not bool(changed[:, :, 0].any(-1).all()):
                 return f"not every head gets a part of position 0 of {name}"
+
+    def in_heads(x: Tensor) -> Tensor:
+        return x.view(*x.shape[:-1], n_heads, d_head).transpose(1, 2)
+
     maps = [getattr(formula, "keywords", {}).get(kind, ()) for kind in ("matrices", "biases")]
-    for name, x, part, matrix, bias in zip(names, given, handed, *maps, strict=False):
-        due = (x.double() @ matrix + bias).unflatten(-1, (n_heads, d_head)).transpose(1, 2)
-        if part.shape == due.shape and (factor := ratio(part.double(), due)) is not None:
+    strange: list[str] = []
+    for name, x, part in zip(names, given, handed, strict=True):
+        due = {of: in_heads(x.double() @ matrix + bias) for of, matrix, bias in zip(names, *maps, strict=False)}
+        if name not in due or part.shape != due[name].shape:
+            return ""
+        if (factor := ratio(part.double(), due[name])) is not None:
             times = known_factor(factor, {"a head": part[0, 0]})
             return f"the {name} that heads get is {factor:.4g} times its projection{times}"
-    return ""
+        if not alike(part, due[name]):
+            other = next((f"projected with the matrix of {of}" for of in due if alike(part, due[of])), "")
+            strange.append(f"the {name} that heads get is {other or 'not its projection, split into heads'}")
+    return strange[0] if len(strange) == 1 else ""  # the others show that the matrices are read as they should be

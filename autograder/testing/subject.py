@@ -45,7 +45,7 @@ from .arguments import (
     traits_of,
 )
 from .case import Case
-from .comparison import NEGLIGIBLE, all_equal, expect, expect_gradients, expect_parts
+from .comparison import NEGLIGIBLE, alike, all_equal, expect, expect_gradients, expect_parts
 from .contrast import note
 from .experiments import attempted, look
 from .fitting import (
@@ -65,6 +65,12 @@ from .observation import agreement, observe
 from .results import CheckFailed, OtherPartsError, UnreadableError
 
 COPY = "a deep copy computes with parameters of its own: functions made in __init__ still use those of the original"
+
+
+def is_same(found: object, right: object) -> bool:
+    """True if a part is the same as another one should be, but for rounding."""
+    pairs = [tensors_in(found), tensors_in(right)]
+    return bool(pairs[1]) and len(pairs[0]) == len(pairs[1]) and all(map(alike, *pairs))
 
 
 @dataclass(frozen=True)
@@ -226,8 +232,8 @@ class Subject:
                 error.inputs = ", ".join(describe(name, value) for name, value in inputs.items())
                 if error.compared and error.part and error.look_at != STATE:
                     error.experiment = partial(self._look, inputs, error.part)
-            if self.inside and kind and not error.compared:
-                error.experiment = lambda is_thorough: attempted(partial(self.inside, inputs))
+            if (inside := self.inside) and kind and not error.compared:
+                error.experiment = lambda is_thorough: attempted(lambda: inside(inputs))
             raise
         except UnreadableError:
             kind = ""
@@ -243,7 +249,12 @@ class Subject:
                 dtype = str(self._dtype_for(inputs)).removeprefix("torch.")
                 without = ", without gradients" if kind == "values" and dtype == "float32" else ""
                 traits = [*traits_of(inputs, self.call), f"in {dtype}{without}"]
-                note(traits, sizes_of(inputs), is_right=is_right, kind=f"{kind} of {', '.join(of or self.parts)}")
+                note(
+                    traits,
+                    sizes_of(inputs),
+                    is_right=is_right,
+                    kind=f"{kind} of {', '.join(of or self.parts)}",
+                )
 
     def _look(self, inputs: Inputs, part: str, is_thorough: bool) -> str:
         """Return what more calls show of a part that is wrong for these inputs, for `CheckFailed.look_closer`."""
@@ -259,10 +270,10 @@ class Subject:
 
         formulas = [] if isinstance(self.formulas, Exception) else self.formulas
         learned = [parameter for parameter, _ in self.parameters]
-        inside = self.inside if not getattr(self.call, "training", False) else None
         candidates = [partial(compute, formula) for formula in formulas]
-        text = look(call, candidates, inputs, self.call, learned, inside, is_thorough)
-        return text or self.if_parts_are_right * (inside is not None and is_thorough)
+        text = look(call, candidates, inputs, self.call, learned, self.inside, is_thorough)
+        is_sure = self.inside is not None and not getattr(self.call, "training", False)
+        return text or self.if_parts_are_right * (is_sure and is_thorough)
 
     def _dtype_for(self, inputs: Inputs) -> torch.dtype | None:
         """The dtype of the results: by default that of the first input of floats."""
@@ -330,7 +341,11 @@ class Subject:
         if missed := list(failures(judged, judged_where)):
             text, part, error = max(missed, key=lambda failure: failure[0])
             others = failures(set(returned) - {*judged}, None)
-            if error.compared:  # of what has another shape, values elsewhere tell nothing
+            found = returned[part]
+            swapped = [name for name in right if name != part and is_same(found, right[name])]
+            if swapped:
+                error.observed = f"this is what {swapped[0]} should be"
+            elif error.compared:  # of what has another shape, values elsewhere tell nothing
                 text = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
                 error.observed = text or agreement(*error.compared)
             error.part = part
