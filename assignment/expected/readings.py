@@ -158,16 +158,18 @@ def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **opti
 def other_norm(subject: Subject, epsilon: float, inputs: Inputs) -> str:
     """Name in which way a wrong norm is another one; "" where it is none that is known."""
     [x] = (value.double() for value in inputs.values() if value is not None)
-    found, centred = subject.call(x), x - x.mean(-1, keepdim=True)
+    found, right = subject.call(x), F.layer_norm(x, x.shape[-1:], eps=epsilon)
+    width, width_of_right = (value.amax(-1, keepdim=True) - value.amin(-1, keepdim=True) for value in (x, right))
     for gain, shift in pairs_of([leaf for _, leaf in subject.parameters], x.size(-1)):
-        deviation = (x.var(-1, keepdim=True, correction=0) + epsilon).sqrt()
+        affine = partial(torch.addcmul, shift, gain)
+        stretch = width / width_of_right
         others = {
-            "without the gain": centred / deviation + shift,
-            "without the shift": gain * centred / deviation,
-            "if the gain multiplied the shift, too": gain * (centred / deviation + shift),
-            "if the mean were not subtracted": gain * x / deviation + shift,
-            "if it were divided by the variance, not by its root": gain * centred / deviation**2 + shift,
-            "if it were not divided by the deviation": gain * centred + shift,
+            "without the gain": right + shift,
+            "without the shift": right * gain,
+            "if the gain multiplied the shift, too": (right + shift) * gain,
+            "if the mean were not subtracted": affine(x / stretch),
+            "if it were divided by the variance, not by its root": affine(right / stretch),
+            "if it were not divided by the deviation": affine(right * stretch),
         }
         for kind in (*KINDS, (epsilon, 1, False), (epsilon, 0, True), (epsilon, 1, True)):
             words = [f"with epsilon = {kind[0]:g}"] * (kind[0] != epsilon)

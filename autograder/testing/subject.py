@@ -45,7 +45,7 @@ from .arguments import (
     traits_of,
 )
 from .case import Case
-from .comparison import NEGLIGIBLE, alike, all_equal, expect, expect_gradients, expect_parts
+from .comparison import NEGLIGIBLE, all_equal, expect, expect_gradients, expect_parts
 from .contrast import note
 from .experiments import attempted, look
 from .fitting import (
@@ -53,6 +53,7 @@ from .fitting import (
     Candidates,
     Computation,
     Pair,
+    are_alike,
     compare_gradients,
     compare_part,
     expect_own_gradients,
@@ -65,12 +66,6 @@ from .observation import agreement, observe
 from .results import CheckFailed, OtherPartsError, UnreadableError
 
 COPY = "a deep copy computes with parameters of its own: functions made in __init__ still use those of the original"
-
-
-def is_same(found: object, right: object) -> bool:
-    """True if a part is the same as another one should be, but for rounding."""
-    pairs = [tensors_in(found), tensors_in(right)]
-    return bool(pairs[1]) and len(pairs[0]) == len(pairs[1]) and all(map(alike, *pairs))
 
 
 @dataclass(frozen=True)
@@ -249,12 +244,7 @@ class Subject:
                 dtype = str(self._dtype_for(inputs)).removeprefix("torch.")
                 without = ", without gradients" if kind == "values" and dtype == "float32" else ""
                 traits = [*traits_of(inputs, self.call), f"in {dtype}{without}"]
-                note(
-                    traits,
-                    sizes_of(inputs),
-                    is_right=is_right,
-                    kind=f"{kind} of {', '.join(of or self.parts)}",
-                )
+                note(traits, sizes_of(inputs), is_right=is_right, kind=f"{kind} of {', '.join(of or self.parts)}")
 
     def _look(self, inputs: Inputs, part: str, is_thorough: bool) -> str:
         """Return what more calls show of a part that is wrong for these inputs, for `CheckFailed.look_closer`."""
@@ -342,7 +332,7 @@ class Subject:
             text, part, error = max(missed, key=lambda failure: failure[0])
             others = failures(set(returned) - {*judged}, None)
             found = returned[part]
-            swapped = [name for name in right if name != part and is_same(found, right[name])]
+            swapped = [name for name in right if name != part and are_alike(found, right[name])]
             if swapped:
                 error.observed = f"this is what {swapped[0]} should be"
             elif error.compared:  # of what has another shape, values elsewhere tell nothing
