@@ -98,9 +98,9 @@ def rank(trait: str) -> int:
 
 
 def beyond(wrong: Sequence[Call], right: Sequence[Call]) -> list[str]:
-    """Return what is larger in each wrong call than in any right one."""
+    """Return the axes that are longer in each wrong call than in any right one."""
     return [
-        f"where {axis} is larger than {longest}"
+        f"where {axis} is longer than {longest}"
         for axis in dict(wrong[0].sizes)
         if len(right) > 1
         and all(axis in dict(call.sizes) for call in (*wrong, *right))

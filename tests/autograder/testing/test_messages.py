@@ -151,7 +151,7 @@ CONTRASTS = {
         *[call(True, "with a mask")] * 3,
         call(False, "with a mask", kind="gradients"),  # follows from wrong values
     ],
-    "where length is larger than 6: the one such call is wrong, and all 3 others are right": [
+    "where length is longer than 6: the one such call is wrong, and all 3 others are right": [
         call(False, length=66),
         *(call(True, length=n) for n in (4, 5, 6)),
     ],
@@ -170,8 +170,8 @@ def test_the_trait_of_wrong_calls_stands_before_the_question(message):
 def test_only_calls_of_the_failure_that_is_shown_are_contrasted():
     encoded = [call(n < 20, kind="values of memory", src=n) for n in (3, 4, 5, 210)]
     decoded = [call(n < 20, kind="values of output", tgt=n) for n in (3, 4, 5, 210)]
-    assert "where tgt is larger than 5" in only([*decoded, *encoded])
-    assert "where src is larger than 5" in only([*decoded, *encoded], encoded)
+    assert "where tgt is longer than 5" in only([*decoded, *encoded])
+    assert "where src is longer than 5" in only([*decoded, *encoded], encoded)
 
 
 def test_where_the_cells_of_a_mask_differ():
