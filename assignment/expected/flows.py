@@ -40,7 +40,7 @@ DROPPED = "AFP"
 MASKS = "attn_mask", "src_mask", "memory_mask", "tgt_mask"
 """PyTorch's names of masks, in the order in which our parts take them."""
 MOST_SUMMANDS, FEWEST_POSITIONS = 4, 3
-PARTS_ARE_RIGHT = "each part inside gets what it should: is one made with other settings, or used in another way?"
+PARTS_ARE_RIGHT = "each part inside gets what it should, and has the right settings: is each used as it is?"
 
 
 class DepartureError(Exception):
@@ -145,6 +145,11 @@ class Flow:
         Each part should be one of its own, made with these settings.
         """
         calls, result = submission.apply("inner_calls", module, method, copies_of(inputs.values()))
+        if module.training:  # dropout changes what parts read
+            texts = (other_settings(str(kind), place, made_with, settings) for kind, *_, place, made_with in calls)
+            return next(filter(None, texts), "")
+        if not calls:
+            return ""
         known: dict[str, Tensor | None] = dict(inputs)
         counts: Counter[str] = Counter()
         coming = iter(calls)
@@ -164,9 +169,8 @@ class Flow:
                 if not is_same(value, right):
                     reads = f"{due} gets {described(value, known)}" + f" as {argument}" * (len(arguments) > 1)
                     raise DepartureError(f"{reads}; it should be {described(right, known)}")
-            if other := {name: value for name, value in made_with.items() if value != settings.get(name, value)}:
-                got, right_ones = (in_numbers({name: of[name] for name in other}) for of in (made_with, settings))
-                raise DepartureError(f"{due} is `{name}`, made with {got}; it should be one with {right_ones}")
+            if other := other_settings(due, name, made_with, settings):
+                raise DepartureError(other)
             if name in parts:
                 raise DepartureError(f"`{name}` serves as {parts[name]} and as {due}; each should be one of its own")
             parts[name] = due
@@ -188,6 +192,13 @@ class Flow:
 
 
 flow_of = cache(Flow)
+
+
+def other_settings(part: str, place: str, made_with: Mapping[str, Any], settings: Mapping[str, float]) -> str:
+    """Names the settings of a part that are not as they should be; "" where there are none."""
+    other = [name for name, value in made_with.items() if value != settings.get(name, value)]
+    got, due = (in_numbers({name: of[name] for name in other}) for of in (made_with, settings))
+    return f"{part} is `{place}`, made with {got}; it should be one with {due}" if other else ""
 
 
 def is_same(value: Tensor | None, other: Tensor | None) -> bool:
@@ -260,7 +271,7 @@ def deviation_of_heads(
         if part.shape[-2:] != (x.size(1), d_head):
             shape = f"the attention gets {name} of shape {tuple(part.shape)}"
             return f"{shape}; its last axes should be {x.size(1)} positions and the {d_head} features of a head"
-    if query is None or query.size(1) < MOST_SUMMANDS:
+    if query is None or query.size(1) < FEWEST_POSITIONS:
         return ""
     given = [torch.randn_like(query) for _ in names]
     handed = submission.apply("attention_inputs", module, *given)
@@ -279,10 +290,18 @@ def deviation_of_heads(
                 return f"a change at position 0 of {name} reaches position {positions[-1]} of the {of} that a head gets"
             if of == name and not bool(changed[:, :, 0].any(-1).all()):
                 return f"not every head gets a part of position 0 of {name}"
+
     maps = [getattr(formula, "keywords", {}).get(kind, ()) for kind in ("matrices", "biases")]
-    for name, x, part, matrix, bias in zip(names, given, handed, *maps, strict=False):
-        projected, joined = x.double() @ matrix + bias, part.double().transpose(1, 2).flatten(2)
-        if joined.shape == projected.shape and (factor := ratio(joined, projected)) is not None:
+    strange: list[str] = []
+    for name, x, part in zip(names, given, handed, strict=True):
+        due = {of: x.double() @ matrix + bias for of, matrix, bias in zip(names, *maps, strict=False)}
+        joined = part.double().transpose(1, 2).flatten(2)
+        if name not in due or joined.shape != due[name].shape:
+            return ""
+        if (factor := ratio(joined, due[name])) is not None:
             times = known_factor(factor, {"a head": part[0, 0]})
             return f"the {name} that heads get is {factor:.4g} times its projection{times}"
-    return ""
+        if not alike(joined, due[name]):
+            other = next((f"projected with the matrix of {of}" for of in due if alike(joined, due[of])), "")
+            strange.append(f"the {name} that heads get is {other or 'not its projection, split into heads'}")
+    return strange[0] if len(strange) == 1 else ""  # the others show that the matrices are read as they should be

@@ -127,7 +127,15 @@ def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_mo
 
     sizes = vocab_size, d_model
     subject = made(submission, case, "embedding.InputEmbedding", sizes, ["the embedding"], read, **options)
-    return replace(subject, any_dtype=True)
+    return replace(subject, any_dtype=True, inside=partial(rows_as_they_are, subject))
+
+
+def rows_as_they_are(subject: Subject, inputs: Inputs) -> str:
+    """Says so if an embedding returns nothing but rows of its table."""
+    found = subject.call(*copies_of(inputs.values()))
+    [tokens] = (value for value in inputs.values() if value is not None)
+    is_so = any(alike(found, F.embedding(tokens, leaf)) for _, leaf in subject.parameters if leaf.dim() == 2)
+    return "these are rows of the table as they are; the table is set after `__init__`, as by training" * is_so
 
 
 def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **options: Any) -> Subject:
@@ -150,25 +158,26 @@ def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **opti
 def other_norm(subject: Subject, epsilon: float, inputs: Inputs) -> str:
     """Name in which way a wrong norm is another one; "" where it is none that is known."""
     [x] = (value.double() for value in inputs.values() if value is not None)
-    result, (deviation, mean) = subject.call(x), torch.std_mean(x, -1, keepdim=True, correction=0)
+    result, right = subject.call(x), F.layer_norm(x, x.shape[-1:], eps=epsilon)
+    width, width_of_right = (value.amax(-1, keepdim=True) - value.amin(-1, keepdim=True) for value in (x, right))
     for gain, shift in pairs_of([leaf for _, leaf in subject.parameters], x.size(-1)):
-        parts = torch.ones_like(gain), torch.zeros_like(shift)
-        right, plain = (norm_of(pair, kind=(epsilon, 0, False))(x) for pair in ((gain, shift), parts))
+        affine = partial(torch.addcmul, shift, gain)
+        stretch = width / width_of_right
         others = {
-            "without the gain": plain + shift,
-            "without the shift": gain * plain,
-            "if the gain multiplied the shift, too": gain * (plain + shift),
-            "if the mean were not subtracted": right + gain * mean / deviation,
-            "if it were divided by the variance, not by its root": torch.addcdiv(shift, gain * plain, deviation),
-            "if it were not divided by the deviation": torch.addcmul(shift, gain * plain, deviation),
+            "without the gain": right + shift,
+            "without the shift": right * gain,
+            "if the gain multiplied the shift, too": (right + shift) * gain,
+            "if the mean were not subtracted": affine(x / stretch),
+            "if it were divided by the variance, not by its root": affine(right / stretch),
+            "if it were not divided by the deviation": affine(right * stretch),
         }
-        for kind in KINDS:
+        for kind in (*KINDS, (epsilon, 1, False), (epsilon, 0, True), (epsilon, 1, True)):
             words = [f"with epsilon = {kind[0]:g}"] * (kind[0] != epsilon)
             words += ["if the variance were divided by d - 1"] * kind[1]
             words += ["if epsilon were added to the root"] * kind[2]
             others[" and ".join(words)] = norm_of((gain, shift), kind=kind)(x)
         for text, other in others.items():
-            if alike(result, other) and not alike(other, right):
+            if alike(result, other) and not alike(other, affine(right)):
                 return f"this is the right result {text}"
     return ""
 
@@ -223,16 +232,15 @@ def multi_head(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head
 
     component, sizes = "attention.MultiHeadedAttention", (d_model, n_heads)
     subject = made(submission, case, component, sizes, HEADS, read, **options)
-    after = "each head gets its part of query, key and value: what happens after that?"
     formula = None if isinstance(subject.formulas, Exception) else subject.formulas[0]
     inside = partial(deviation_of_heads, submission, subject.call, n_heads, formula)
-    return replace(subject, inside=inside, if_parts_are_right=after)
+    return replace(subject, inside=inside)
 
 
 def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> None:
     """Fail unless there are four projections and biases (at most one for each head's part of the output), not more."""
     total = sum(p.numel() for p in parameters)
-    rule = f"query, key, value and output each have a projection of their own; here there {shapes_of(parameters)}"
+    rule = f"query, key, value and output each have a projection of their own; the shapes here {shapes_of(parameters)}"
     expect(
         4 * d_model**2 <= total <= 4 * d_model**2 + (4 + n_heads) * d_model,
         "the learned parameters",
@@ -246,14 +254,14 @@ def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> N
 def expect_numbers(parameters: Sequence[Tensor], wanted: int, rule: str) -> None:
     """Fail unless a component learns so many numbers; if it learns any, gradients are judged by what it computes."""
     count = sum(parameter.numel() for parameter in parameters)
-    kind, look_at = OtherPartsError if count else CheckFailed, f"{rule}; here there {shapes_of(parameters)}"
+    kind, look_at = OtherPartsError if count else CheckFailed, f"{rule}; the shapes here {shapes_of(parameters)}"
     expect(count == wanted, "the learned parameters", f"{wanted} numbers", f"{count}", look_at, kind)
 
 
 def shapes_of(parameters: Sequence[Tensor]) -> str:
-    """Names the shapes of parameters, continuing "here there"."""
+    """Names the shapes of parameters, continuing "the shapes here"."""
     shapes = " ".join(str(tuple(parameter.shape)) for parameter in parameters[:MOST_SHAPES])
-    return f"are {len(parameters)} parameters, of shape {shapes}" + " …" * (len(parameters) > MOST_SHAPES)
+    return f"are {shapes or 'none'}" + " …" * (len(parameters) > MOST_SHAPES)
 
 
 def expect_plain(module: nn.Module) -> None:

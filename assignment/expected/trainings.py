@@ -240,7 +240,7 @@ def first_deviation(training: Training, steps: Sequence[Sequence[Any]]) -> str:
             return f"step {number} comes after {n_read} more batches; it should come after {len(group)}"
         found = torch.cat([gradient.double().flatten() for gradient in gradients])[: training.n_numbers]
         if deviation := deviation_of_gradient(training, found, parameters, group, before):
-            mode = "" if is_training else "; the model is in eval mode"
+            mode = "" if is_training or "eval mode" in deviation else "; the model is in eval mode"
             return f"the gradient before step {number} {deviation}{mode}"
         due = training.rate_of(number - 1)
         if abs(rate - due) > EXACT * due:
@@ -277,16 +277,19 @@ def deviation_of_gradient(
         return f"has the norm {norm:.3g}, where max_grad_norm = {max_norm:g}; it should be {due:.3g}"
     if max_norm is not None:
         by_batch = shares @ torch.stack(clipped(own, max_norm))
-        if text := other_clipping(training, found, whole, by_batch):
+        running = torch.zeros_like(whole)
+        for share, gradient in zip(shares, own, strict=True):
+            [running] = clipped([running + share * gradient], max_norm)
+        if text := other_clipping(training, found, whole, by_batch, running):
             return text
     if (weights := solve(own, found)) is not None:
         labels = [training.batches[number]["labels"] for number in group]
-        others = {
+        counts_of = {
             "by all their labels, padding too": [float(x.numel()) for x in labels],
             "by their numbers of sentences": [float(len(x)) for x in labels],
             "equally, however many labels they have": [1.0 for _ in labels],
         }
-        for text, factors in others.items():
+        for text, factors in counts_of.items():
             other = torch.tensor(factors, dtype=torch.float64)
             if len(labels) > 1 and alike(weights, other / other.sum()):
                 return f"weights the batches of the group {text}"
@@ -303,11 +306,11 @@ def deviation_of_gradient(
 
 
 def clipped(gradients: Sequence[Tensor], max_norm: float) -> list[Tensor]:
-    """Gradients, each with its norm limited by itself."""
-    return [gradient * min(1.0, max_norm / float(gradient.norm())) for gradient in gradients]
+    """Gradients, each with its norm limited by itself, as PyTorch does."""
+    return [gradient * min(1.0, max_norm / (float(gradient.norm()) + 1e-6)) for gradient in gradients]
 
 
-def other_clipping(training: Training, found: Tensor, whole: Tensor, by_batch: Tensor) -> str:
+def other_clipping(training: Training, found: Tensor, whole: Tensor, by_batch: Tensor, running: Tensor) -> str:
     """Name what is limited in place of the norm of the whole gradient; "" where it is nothing that is known."""
     max_norm = float(training.max_grad_norm or 0)
     pieces = whole.split(training.sizes)
@@ -315,6 +318,7 @@ def other_clipping(training: Training, found: Tensor, whole: Tensor, by_batch: T
         "has each number limited, not the norm of all": whole.clamp(-max_norm, max_norm),
         "has the norm of each parameter limited by itself": torch.cat(clipped(pieces, max_norm)),
         "has the norm of each batch's gradient limited, not that of the group": by_batch,
+        "has its norm limited after each batch, not once for the group": running,
     }
     return next((text for text, other in others.items() if alike(found, other)), "")
 

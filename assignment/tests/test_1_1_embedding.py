@@ -77,8 +77,8 @@ def test_no_more_is_learned(submission: SubmissionUnderTest, case: Case) -> None
     module = submission.build(COMPONENT, vocab_size=13, d_model=6)
     parameters = learned_by(module)
     count = sum(parameter.numel() for parameter in parameters)
-    look_at = "one vector of d_model features for each token, registered as a parameter or a submodule; here there "
-    look_at += shapes_of(parameters)
+    look_at = "one vector of d_model features for each token, registered as a parameter or a submodule"
+    look_at += f"; the shapes here {shapes_of(parameters)}"
     # Whether there is a table at all is for the next test.
     expect(count in (0, 78), "the learned parameters", "vocab_size * d_model = 78 numbers", f"{count}", look_at)
 

@@ -116,7 +116,15 @@ def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
     pairs = ((network, other) for network in networks for other in OTHERS)
     fits = (other for network, other in pairs if alike(found, network(x.double(), activation=other)))
     names = (getattr(other, "func", other).__name__.replace("clone", "nothing") for other in fits)
-    return next((f"between the maps there is {name}, not relu" for name in names), "")
+    if name := next(names, ""):
+        return f"between the maps there is {name}, not relu"
+    for network in networks:
+        linear = partial(network, activation=torch.clone)
+        places = {"x, before both": linear(torch.relu(x.double())), "the result of both": linear(x.double()).relu()}
+        for place, other in places.items():
+            if alike(found, other):
+                return f"relu acts on {place} maps, not between them"
+    return ""
 
 
 @pytest.mark.item("both maps")

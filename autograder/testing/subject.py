@@ -53,6 +53,7 @@ from .fitting import (
     Candidates,
     Computation,
     Pair,
+    are_alike,
     compare_gradients,
     compare_part,
     expect_own_gradients,
@@ -259,10 +260,10 @@ class Subject:
 
         formulas = [] if isinstance(self.formulas, Exception) else self.formulas
         learned = [parameter for parameter, _ in self.parameters]
-        inside = self.inside if not getattr(self.call, "training", False) else None
         candidates = [partial(compute, formula) for formula in formulas]
-        text = look(call, candidates, inputs, self.call, learned, inside, is_thorough)
-        return text or self.if_parts_are_right * (inside is not None and is_thorough)
+        text = look(call, candidates, inputs, self.call, learned, self.inside, is_thorough)
+        is_sure = self.inside is not None and not getattr(self.call, "training", False)
+        return text or self.if_parts_are_right * (is_sure and is_thorough)
 
     def _dtype_for(self, inputs: Inputs) -> torch.dtype | None:
         """The dtype of the results: by default that of the first input of floats."""
@@ -331,7 +332,11 @@ class Subject:
         if missed := list(failures(judged, judged_where)):
             text, part, error = max(missed, key=lambda failure: failure[0])
             others = failures(set(returned) - {*judged}, None)
-            if error.compared:  # of what has another shape, values elsewhere tell nothing
+            found = returned[part]
+            swapped = [name for name in right if name != part and are_alike(found, right[name])]
+            if swapped:
+                error.observed = f"this is what {swapped[0]} should be"
+            elif error.compared:  # of what has another shape, values elsewhere tell nothing
                 text = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
                 error.observed = text or agreement(*error.compared)
             error.part = part
