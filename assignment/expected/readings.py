@@ -118,7 +118,7 @@ def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_mo
     formula = Formula([(vocab_size, d_model)], look_tokens_up)
 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
-        # One with more rows than tokens fails a test of its own.
+        # One with more rows than tokens fails a test of its own; a flat one may be in any order.
         cut = [x[:vocab_size] if x.size(-1) == d_model else x for x in leaves if x.dim() == 2]
         if found := [*usual_readings(formula, cut)]:
             return found
