@@ -181,13 +181,13 @@ class Census:
         }
 
 
-def expect_own_layers(found: Sequence[object], n_layers: int) -> None:
+def expect_own_layers(layers: Sequence[object], n_layers: int) -> None:
     """Fail unless there are n_layers different layers."""
     look_at = "build each of the n_layers layers anew, in an nn.ModuleList"
-    look_at += "; one layer in several places is still one layer" if found else "; a plain list hides its layers"
-    failure = OtherPartsError if 2 * len(found) > n_layers else CheckFailed
-    what = "how many layers with parameters of their own the stack has"
-    expect(len(found) == n_layers, what, f"{n_layers}", f"{len(found)}", look_at, failure)
+    look_at += "; one layer in several places is still one layer" if layers else "; a plain list hides its layers"
+    failure = OtherPartsError if 2 * len(layers) > n_layers else CheckFailed
+    label = "how many layers with parameters of their own the stack has"
+    expect(len(layers) == n_layers, label, f"{n_layers}", f"{len(layers)}", look_at, failure)
 
 
 def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:

@@ -120,8 +120,8 @@ def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_mo
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
         # One with more rows than tokens fails a test of its own; a flat one may be in any order.
         cut = [x[:vocab_size] if x.size(-1) == d_model else x for x in leaves if x.dim() == 2]
-        if found := [*usual_readings(formula, cut)]:
-            return found
+        if readings := [*usual_readings(formula, cut)]:
+            return readings
         expect_numbers(leaves, vocab_size * d_model, "one vector of d_model features for each token, as a parameter")
         return [search([formula], lambda chance: [torch.arange(vocab_size)[None]]) or needs_reader("embedding")]
 
@@ -132,9 +132,9 @@ def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_mo
 
 def rows_as_they_are(subject: Subject, inputs: Inputs) -> str:
     """Says so if an embedding returns nothing but rows of its table."""
-    found = subject.call(*copies_of(inputs.values()))
+    returned = subject.call(*copies_of(inputs.values()))
     [tokens] = (value for value in inputs.values() if value is not None)
-    is_so = any(alike(found, F.embedding(tokens, leaf)) for _, leaf in subject.parameters if leaf.dim() == 2)
+    is_so = any(alike(returned, F.embedding(tokens, leaf)) for _, leaf in subject.parameters if leaf.dim() == 2)
     return "these are rows of the table as they are; the table is set after `__init__`, as by training" * is_so
 
 
@@ -145,8 +145,8 @@ def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **opti
 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
         pairs = pairs_of(leaves, d_model)
-        if pairs and len(leaves) != 2 and (found := search(ways, normal((3, 4, d_model)))):
-            return [found]
+        if pairs and len(leaves) != 2 and (reading := search(ways, normal((3, 4, d_model)))):
+            return [reading]
         if not pairs:
             expect_numbers(leaves, 2 * d_model, GAIN_AND_SHIFT)
         return [way.make(pair) for way in ways for pair in pairs]
@@ -187,8 +187,8 @@ def feed_forward(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff
     formula = network_formula(d_model, d_ff)
 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
-        if len(leaves) == len(formula.shapes) and (found := [*usual_readings(formula, leaves)]):
-            return found
+        if len(leaves) == len(formula.shapes) and (readings := [*usual_readings(formula, leaves)]):
+            return readings
         expect_numbers(leaves, sum(formula.counts), "two maps, each with a bias")
         return [search([formula], normal((2, 6, d_model))) or needs_reader("feed-forward network")]
 

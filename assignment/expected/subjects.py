@@ -210,7 +210,7 @@ def stack(
 
 
 def in_float32(call: Computation, *given: Any, **named: Any) -> Any:
-    """What a call returns, in float32, in which public models compute their positions, whatever their dtype."""
+    """The result of a call, in float32, in which public models compute their positions, whatever their dtype."""
 
     def rounded(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
@@ -310,7 +310,9 @@ class ModelSubject:
         shape = vocab_size, d_model = self.vocab_sizes[1], self.sizes.d_model
         matrices = self._tables("decode", self.leaves)
         biases = [leaf.flatten() for leaf in self.leaves if leaf.numel() == vocab_size]
-        found: list[Computation] = [partial(predict, pair) for pair in [*product(matrices, biases), *product(matrices)]]
+        computations: list[Computation] = [
+            partial(predict, pair) for pair in [*product(matrices, biases), *product(matrices)]
+        ]
         own = Census.of(self.leaves, d_model).count - sum(self.vocab_sizes) * d_model
         if len(matrices) < 2 and own >= vocab_size * d_model:
 
@@ -321,8 +323,8 @@ class ModelSubject:
             formulas = [Formula(shapes, partial(partial, predict)) for shapes in ([shape, (vocab_size,)], [shape])]
             leaves = [leaf for p, leaf in zip(self.parameters, self.leaves, strict=True) if p.requires_grad]
             placed = find_formula(self.submission, ("get_predictions", shape), twin, leaves, formulas)
-            found = [placed or needs_reader("output projection")]
-        return Subject(self.model.get_predictions, ["the predictions"], found, dtype=self.dtype)
+            computations = [placed or needs_reader("output projection")]
+        return Subject(self.model.get_predictions, ["the predictions"], computations, dtype=self.dtype)
 
     def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masks: str = "padding") -> Inputs:
         """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""

@@ -37,8 +37,8 @@ def attend(
     key = torch.tensor([[[[log(weight)] for weight in row]]], dtype=torch.float64)
     query = torch.tensor([[[[factor]]]], dtype=torch.float64)
     _, weights = submission.call(ATTENTION, query, key, torch.ones_like(key), torch.tensor([[[[*allowed]]]]))
-    found: Tensor = weights.detach().view(len(row))
-    return found
+    values: Tensor = weights.detach().view(len(row))
+    return values
 
 
 def one_more_key_forbidden(submission: SubmissionUnderTest, case: Case) -> Choice:

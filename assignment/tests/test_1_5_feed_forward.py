@@ -55,14 +55,14 @@ def with_other_maps(subject: Subject, d_model: int) -> Candidates:
     if not isinstance(subject.formulas, CheckFailed):
         return subject.formulas
     leaves = [leaf for _, leaf in subject.parameters]
-    found: list[Computation] = []
+    networks: list[Computation] = []
     count = sum(leaf.numel() for leaf in leaves)
     for inner, outer in product((1, 0), (1, 0)):  # how many biases each map has
         d_ff, rest = divmod(count - outer * d_model, 2 * d_model + inner)
         if d_ff > 0 and not rest:
             missing = [torch.zeros(d_ff).double()] * (1 - inner) + [torch.zeros(d_model).double()] * (1 - outer)
-            found += usual_readings(network_formula(d_model, d_ff), [*leaves, *missing])
-    return found or subject.formulas
+            networks += usual_readings(network_formula(d_model, d_ff), [*leaves, *missing])
+    return networks or subject.formulas
 
 
 CASES = {  # the shape of x, d_ff, the size of x, and where to look
@@ -111,10 +111,10 @@ def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
 
 def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
     """Name what stands between the maps of a network that is right but for that; "" where it is not."""
-    x, found = inputs["x"], subject.call(*inputs.values())
+    x, returned = inputs["x"], subject.call(*inputs.values())
     networks = [] if isinstance(subject.formulas, Exception) else subject.formulas
     pairs = ((network, other) for network in networks for other in OTHERS)
-    fits = (other for network, other in pairs if alike(found, network(x.double(), activation=other)))
+    fits = (other for network, other in pairs if alike(returned, network(x.double(), activation=other)))
     names = (getattr(other, "func", other).__name__.replace("clone", "nothing") for other in fits)
     if name := next(names, ""):
         return f"between the maps there is {name}, not relu"
@@ -122,7 +122,7 @@ def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
         linear = partial(network, activation=torch.clone)
         places = {"x, before both": linear(torch.relu(x.double())), "the result of both": linear(x.double()).relu()}
         for place, other in places.items():
-            if alike(found, other):
+            if alike(returned, other):
                 return f"relu acts on {place} maps, not between them"
     return ""
 

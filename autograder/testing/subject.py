@@ -178,14 +178,14 @@ class Subject:
                 with torch.inference_mode():
                     result = copied(*copies_of(inputs.values()))
                 self._expect_result(result, inputs, COPY)
-            handed, what = copies_of(inputs.values()), "the result of an earlier call, after another call"
+            handed, label = copies_of(inputs.values()), "the result of an earlier call, after another call"
             for given in (inputs, others):  # the second time, the very same tensors have other contents
                 for argument, value in zip(handed, given.values(), strict=True):
                     if argument is not None and value is not None:
                         argument.data.copy_(value)
                 self._expect_result(self.call(*handed), given, STATE)
                 is_kept = all_equal(kept, tensors_in(first))
-                expect(is_kept, what, "as it was", "changed", "return new tensors from each call")
+                expect(is_kept, label, "as it was", "changed", "return new tensors from each call")
 
     def is_right(self, inputs: Inputs, of: Sequence[str] = (), contiguous: bool = False) -> bool:
         """Return True if `expect_values` would pass."""
@@ -332,8 +332,8 @@ class Subject:
         if missed := list(failures(judged, judged_where)):
             text, part, error = max(missed, key=lambda failure: failure[0])
             others = failures(set(returned) - {*judged}, None)
-            found = returned[part]
-            swapped = [name for name in right if name != part and are_alike(found, right[name])]
+            result = returned[part]
+            swapped = [name for name in right if name != part and are_alike(result, right[name])]
             if swapped:
                 error.observed = f"this is what {swapped[0]} should be"
             elif error.compared:  # of what has another shape, values elsewhere tell nothing
