@@ -204,7 +204,7 @@ def multi_head(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head
         check_numbers(leaves, d_model, n_heads)
         inside = partial(deviation_of_heads, submission, module, n_heads, None)
         dtype = next(module.parameters()).dtype
-        shapes, of_weights = ((2, 3, d_model), (2, 5, d_model), (2, 5, d_model)), (2, n_heads, 3, 5)
+        shapes, of_weights = ((2, 6, d_model), (2, 8, d_model), (2, 8, d_model)), (2, n_heads, 6, 8)
         inputs = [case.normal(*shape, dtype=dtype) for shape in shapes]
         with torch.no_grad(), explained(dict(zip(ARGUMENTS, inputs, strict=False)), inside):
             result = module(*copies_of(inputs))
