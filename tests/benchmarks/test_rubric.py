@@ -117,7 +117,7 @@ COSTS = {  # what one mistake costs, however wrong the values are; and what it d
     "decoder-layer-cross-residual-from-input": ("sublayers", "masks"),
     "decoder-masks-swapped": ("masks reach every layer", "layers in order"),
     "decoder-memory-for-first-layer-only": ("layers in order", "masks reach every layer"),
-    "transformer-only-memory": ("encode and decode", "gradients"),
+    "transformer-only-memory": ("returned weights", "encode and decode"),
     "embedding-normalised": ("times sqrt(d_model)", "looked up"),
     "attention-scaled-by-query-count": ("masks", "gradients"),
     "multi-head-needs-contiguous-tensors": ("projections and heads", "masks reach every head"),
