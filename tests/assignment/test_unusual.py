@@ -138,8 +138,9 @@ BLOCKS = "nn.ModuleList(block(settings) for _ in range(n))"
 STEP = "x = block(x, *others)"
 OFFERED = {"class EncoderLayer": "class First", "class DecoderLayer": "class Second"}
 MASKS = "masks reach every layer"
-EVERYTHING = {"layers in order", "returned weights", MASKS, "gradients", "no side effects"}
-VALUES, OF_STACKS = {"sublayers", "dropout", "returned weights"}, {"layers in order", "returned weights"}
+EVERYTHING = {"layers in order", "special cases", "returned weights", MASKS, "gradients", "no side effects"}
+VALUES = {"sublayers", "special cases", "dropout", "returned weights"}
+OF_STACKS = {"layers in order", "special cases", "returned weights"}
 
 
 def with_norm(scale: str, size: str = "width") -> dict[str, str]:
@@ -225,7 +226,7 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
     "no positions": (
         {"self.drop(x + torch.stack": "self.drop(x + 0 * torch.stack"},
         WHOLE,
-        {"encode and decode", "returned weights", "dropout reaches the positions"},
+        {"encode and decode", "special cases", "returned weights", "dropout reaches the positions"},
     ),
     "a padding index": (
         {"nn.Embedding(n_words, width)": "nn.Embedding(n_words, width, padding_idx=1)"}
