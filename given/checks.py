@@ -28,7 +28,7 @@ from foundation.texts import first_of
 from foundation.whole_files import in_one_piece
 
 from .config import Config
-from .decoding import SOURCES, TRANSLATIONS, forced_decode
+from .decoding import SOURCES, TRANSLATIONS, forced_decode, predict
 from .drawing import check_format
 from .package import MODULES, BrokenModuleError, Package, Setup, make_optimizer, make_scheduler
 from .training import FILES
@@ -91,7 +91,8 @@ def examine(
     batch = setup.batch(chosen, device)
     model = setup.build_model().to(device)
 
-    uniform, first = math.log(v), loss_of(setup, model, batch)
+    uniform, predictions = math.log(v), predict(model, batch)[0].transpose(1, 2)
+    first = nn.functional.cross_entropy(predictions, batch.labels, ignore_index=package.vocab.PAD_ID)
     text = f"{first.item():.2f}; ln v = {uniform:.2f} for v = {v} equally likely tokens"
     answer("Is the first loss that of a guess?", abs(first.item() - uniform) < NEAR, text)
 
@@ -121,14 +122,6 @@ def examine(
     length = int((batch.labels[0] != package.vocab.PAD_ID).sum())
     tokens = ["<bos>", *chosen[0][1]][:length]
     return answers, {"uniform": uniform, "losses": losses, "influence": influence[:length, :length], "tokens": tokens}
-
-
-def loss_of(setup: Setup, model: Transformer, batch: Batch) -> Tensor:
-    """Returns the mean loss of the labels that are not padding, to be differentiated."""
-    memory, _ = model.encode(batch.src, batch.encoder_mask)
-    output, _, _ = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
-    predictions = model.get_predictions(output).flatten(0, 1)
-    return nn.functional.cross_entropy(predictions, batch.labels.flatten(), ignore_index=setup.package.vocab.PAD_ID)
 
 
 def measure_influence(model: Transformer, batch: Batch, v: int) -> Tensor:

@@ -97,18 +97,23 @@ def batches_by_length(sentences: list[list[str]], beam_size: int = 1) -> Iterato
         yield batch
 
 
-@torch.no_grad()
-def forced_decode(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, list[Tensor]]]:
-    """Runs the model, in eval mode, on pairs whose translations are given.
+def predict(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, list[Tensor]]]:
+    """Runs the model on pairs whose translations are given.
 
     Returns:
         Log-probabilities (b, t, classes), and the attention weights of each layer: `encoder` (b, h, s, s),
         `decoder` (b, h, t, t) and `cross` (b, h, t, s).
     """
-    model.eval()
     memory, encoder = model.encode(batch.src, batch.encoder_mask)
     output, decoder, cross = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
     return model.get_predictions(output), {"encoder": encoder, "decoder": decoder, "cross": cross}
+
+
+@torch.no_grad()
+def forced_decode(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, list[Tensor]]]:
+    """As `predict`, in eval mode and without gradients."""
+    model.eval()
+    return predict(model, batch)
 
 
 def bleu(translations: list[str], references: list[str]) -> float:

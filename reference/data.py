@@ -98,7 +98,7 @@ def check_length(place: str, side: str, tokens: list[str]) -> None:
 
 @dataclass(frozen=True)
 class Census:
-    """What a run has to know of all its pairs."""
+    """Sizes that a run has to know of all its pairs."""
 
     counts: tuple[Counter[str], Counter[str]]  # how often each token occurs in the sources, and in the targets
     longest: tuple[int, int]  # tokens of the longest source and the longest target

@@ -34,7 +34,7 @@ class TestAttention:
     """
 
     def test_values(self, attention: Callable[..., Any]) -> None:
-        """Context and weights are what equation 1 says."""
+        """Context and weights are those of equation 1."""
         # TODO E.4: compute what you expect in another way, for instance query by query, and compare.
         ### BEGIN SOLUTION
         for dtype in (torch.float32, torch.float64):
@@ -125,8 +125,8 @@ class TestAttention:
         before = [tensor.clone() for tensor in (query, key, value, masks[0])]
         first = attention(query, key, value, masks[0])
         assert not attention(query, key, value, masks[1])[1][..., 2].any()
-        for one, other in zip(attention(query, key, value, masks[0]), first, strict=True):
-            torch.testing.assert_close(one, other)
+        for masked, other in zip(attention(query, key, value, masks[0]), first, strict=True):
+            torch.testing.assert_close(masked, other)
         assert all(map(torch.equal, before, (query, key, value, masks[0])))
         ### END SOLUTION
 
@@ -142,10 +142,10 @@ class TestLayerNorm:
         for shape in ((7,), (3, 7), (2, 3, 7)):
             x = 2 * torch.randn(shape, dtype=torch.float64) + 3
             x[..., 0] += 40
-            found = norm(x)
+            result = norm(x)
             centred = x - x.sum(-1, keepdim=True) / 7
             expected = centred / (centred.pow(2).sum(-1, keepdim=True) / 7 + 1e-6) ** 0.5
-            torch.testing.assert_close(found, expected, atol=1e-6, rtol=0)
+            torch.testing.assert_close(result, expected, atol=1e-6, rtol=0)
         ### END SOLUTION
 
     def test_epsilon(self, LayerNorm: Callable[..., Any]) -> None:
@@ -154,8 +154,8 @@ class TestLayerNorm:
         ### BEGIN SOLUTION
         for arguments, epsilon in ((), 1e-6), ((0.5,), 0.5):
             x = torch.tensor([[1.0, -1.0, 1.0, -1.0]], dtype=torch.float64) * epsilon**0.5
-            found = LayerNorm(4, *arguments).double()(x)
-            torch.testing.assert_close(found, x / (2 * epsilon) ** 0.5, atol=1e-6, rtol=0)
+            result = LayerNorm(4, *arguments).double()(x)
+            torch.testing.assert_close(result, x / (2 * epsilon) ** 0.5, atol=1e-6, rtol=0)
         assert torch.isfinite(LayerNorm(4)(torch.ones(2, 4))).all()
         ### END SOLUTION
 
@@ -174,8 +174,8 @@ class TestLayerNorm:
         for feature in norm(x):
             gradients = torch.autograd.grad(feature, parameters, retain_graph=True)
             rows.append(torch.cat([gradient.flatten() for gradient in gradients]))
-        found = sorted((row[row != 0] - 1).abs().min().item() for row in rows)  # by the shift, each result moves by 1
-        assert all((row != 0).sum() == 2 for row in rows) and max(found) < 1e-6
+        changes = sorted((row[row != 0] - 1).abs().min().item() for row in rows)  # by the shift, each result moves by 1
+        assert all((row != 0).sum() == 2 for row in rows) and max(changes) < 1e-6
         torch.testing.assert_close(torch.stack(rows).sum(1), normed + 1, atol=1e-6, rtol=0)
         ### END SOLUTION
 

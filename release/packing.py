@@ -98,7 +98,7 @@ def checksum(content: bytes) -> str:
 
 
 def read_requirements(root: Path) -> tuple[str, ...]:
-    """Return what students install, as `pyproject.toml` says."""
+    """Return what students install, by `pyproject.toml`."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return tuple(project["dependencies"])
 

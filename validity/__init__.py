@@ -11,7 +11,7 @@ What belongs to the assignment (faults, variants, equivalent mutants) is data in
     mutate.py      small changes that nobody thought of, made by mutants.py, fail a test: in solutions and in the kit
     same.py        each test ends alike at home and when graded
     hints.py       by which patterns students get hints, and how often they are right
-    questions.py   a question about a student's code has one right choice, which its text does not tell
+    questions.py   a question about a student's code has one right choice, which its text does not show
     outside.py     public implementations get what independent verdicts say: outside_verdicts.py makes them
                    by outside_formulas.py
     calibration.py where to put the BLEU thresholds

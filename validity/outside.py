@@ -307,8 +307,8 @@ def page_of(stored: Stored, repositories: list[Repository]) -> str:
             if row.is_disputed:
                 disputed.append((source.link, row.task, row.item, f"{row.kit}, though {row.verdict}", row.why))
             elif row.kit != "kept":
-                what = row.reason if row.verdict == "wrong" else row.why if row.kit == "lost" else row.kit
-                lost.setdefault((row.task, row.item, what), []).append(source.id)
+                reason = row.reason if row.verdict == "wrong" else row.why if row.kit == "lost" else row.kit
+                lost.setdefault((row.task, row.item, reason), []).append(source.id)
         problem = stored.get(source.id, {"problem": "not examined yet"}).get("problem")
         kept = problem or f"{sum(row.kit == 'kept' for row in of_one)} of {len(of_one)}"
         tasks = ", ".join(sorted({row.task for row in of_one}))

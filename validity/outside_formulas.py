@@ -248,7 +248,7 @@ def join(of_heads: Sequence[Map]) -> Map:
 
 
 def affine(x: Tensor, of: Map, turned: bool) -> Tensor:
-    """W x + b; the sizes of a matrix that is no square tell which side of x it is on."""
+    """W x + b; the sizes of a matrix that is no square show which side of x it is on."""
     n_rows, n_columns = of[0].shape
     is_turned = turned if n_rows == n_columns else n_rows == x.shape[-1]
     y = x @ (of[0] if is_turned else of[0].mT)

@@ -41,7 +41,7 @@ def judge_embedding(submission: Sandbox) -> Verdicts:
     tokens, name = torch.randint(4, 11, (3, 5)), "embedding.InputEmbedding"
 
     def looked_up(tested: Tested, d: int) -> tuple[Any, Tensor, float]:
-        """What is returned, the rows of the table, and their ratio."""
+        """The result, the rows of the table, and their ratio."""
         tables = [parameter for parameter in tested.learned if parameter.shape == (11, d)]
         rows, got = [*tables, torch.zeros(11, d)][0][tokens], tested.call(tokens)
         is_fit = torch.is_tensor(got) and got.shape == rows.shape

@@ -1,7 +1,7 @@
 """The computations of right code, whatever a submission calls its parameters and however it lays them out.
 
     search.py       the one search for what numbers mean: which of them plays which part in a formula
-    flows.py        which part of a layer, a stack or a model reads what
+    flows.py        PyTorch's own layers and stacks, around other parts
     layers.py       formulas of parts, and of layers made of stand-ins and parts of their own
     readings.py     embedding, LayerNorm, feed-forward network and multi-headed attention: made and read
     subjects.py     layers, stacks and models: made and read

@@ -45,8 +45,8 @@ def expect_dropped_entries(make: Callable[..., PartsSubject]) -> None:
         is_random = not torch.equal(first, second)
         expect(is_random, "two passes in train mode", "different results", "equal results", LOOK_AT)
         fits = [drops_single_entries(first, whole, of_none, n) for n in range(len(census.known["N"]) + 1)]
-        what = "what train mode leaves of a sublayer's output"
-        expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "other values", LOOK_AT)
+        label = "what train mode leaves of a sublayer's output"
+        expect(any(fits), label, "of each entry 0 or 1 / (1 - rate), independently", "other values", LOOK_AT)
 
 
 def silence(census: Census, silent: Sequence[Tensor], d_ff: int) -> None:

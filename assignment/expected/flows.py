@@ -1,21 +1,18 @@
-"""Which part of a layer, a stack or a model reads what: to compute what comes out, and to see where the numbers part.
-
-A flow names each part with what it reads, as a sum of what is known by then: the arguments of the call, and what
-earlier parts have returned. "N1 x+A1" is the first LayerNorm, which reads x plus the first attention's output; "= N2"
-is what is returned.
-"""
+"""PyTorch's own layers and stacks around other parts: to compute what comes out, and to see where numbers part."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, partial, reduce
 from itertools import chain, combinations, combinations_with_replacement, permutations, product
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from assignment.stand_ins.components import causal_mask as stand_in_for_causal_mask
 from autograder.testing.arguments import Inputs, copies_of
+from autograder.testing.case import earlier_keys
 from autograder.testing.comparison import alike
 from autograder.testing.fitting import Computation
 from autograder.testing.observation import known as known_factor
@@ -24,18 +21,6 @@ from autograder.testing.submission import SubmissionUnderTest
 
 Slot = TypeVar("Slot")
 
-FLOWS = {  # by class or method, and norm_first
-    ("EncoderLayer", False): "A1 x x x mask; N1 x+A1; F1 N1; N2 N1+F1; = N2",
-    ("EncoderLayer", True): "N1 x; A1 N1 N1 N1 mask; N2 x+A1; F1 N2; = x+A1+F1",
-    ("DecoderLayer", False): (
-        "A1 x x x tgt_mask; N1 x+A1; A2 N1 memory memory src_mask; N2 N1+A2; F1 N2; N3 N2+F1; = N3"
-    ),
-    ("DecoderLayer", True): (
-        "N1 x; A1 N1 N1 N1 tgt_mask; N2 x+A1; A2 N2 memory memory src_mask; N3 x+A1+A2; F1 N3; = x+A1+A2+F1"
-    ),
-    ("encode", False): "T1 src; P1 T1; S1 P1 encoder_mask; = S1",
-    ("decode", False): "T1 tgt; P1 T1; G1 P1 memory src_mask tgt_mask; = G1",
-}
 PARTS = {  # by the class of a stand-in: its letter, its name, and the arguments that it reads
     "MultiHeadedAttention": ("A", "attention {}", ("query", "key", "value", "mask")),
     "LayerNorm": ("N", "LayerNorm {}", ("x",)),
@@ -47,55 +32,67 @@ PARTS = {  # by the class of a stand-in: its letter, its name, and the arguments
     "Encoder": ("S", "the encoder", ("x", "mask")),
     "Decoder": ("G", "the decoder", ("x", "memory", "src_mask", "tgt_mask")),
 }
+TEXTS = {letter: text for letter, text, _ in PARTS.values()}
+LETTERS = {"self_attn": "A", "multihead_attn": "A", "linear1": "F", "norm1": "N", "norm2": "N", "norm3": "N"}
+"""By the names that parts have in PyTorch's layers, whose first map becomes the whole feed-forward network."""
 DROPPED = "AFP"
 """Letters of the parts whose output dropout acts on."""
-MOST_SUMMANDS = 3
-PARTS_ARE_RIGHT = "each part inside gets what it should: is one made with other settings, or used in another way?"
+MASKS = "attn_mask", "src_mask", "memory_mask", "tgt_mask"
+"""PyTorch's names of masks, in the order in which our parts take them."""
+MOST_SUMMANDS, FEWEST_POSITIONS = 4, 3
+PARTS_ARE_RIGHT = "each part inside gets what it should, and has the right settings: is each used as it is?"
 
 
-@dataclass(frozen=True)
+class DepartureError(Exception):
+    """Where a submission does something else."""
+
+
 class Flow:
-    """The flow of a component, one part after the other.
+    """PyTorch's layer or stack, or the parts of a model's side in a row, called with others in the places of its parts.
 
     Attributes:
-        names: of the arguments of the call, in order.
-        steps: each a part and what it reads.
-        is_stack: whether weights are returned in a list for each kind, with an entry for each layer.
+        places: of its parts, each with the letter of what stands there.
     """
 
-    names: tuple[str, ...]
-    steps: tuple[tuple[str, ...], ...]
-    is_stack: bool = False
-
-    @classmethod
-    def of(cls, kind: str, norm_first: bool = False, n_layers: int = 1) -> "Flow":
-        """That of a layer, of a stack of so many layers, or of `encode` or `decode`."""
-        if kind in ("Encoder", "Decoder"):
-            letter, *names = ("D", "x", "memory", "src_mask", "tgt_mask") if kind == "Decoder" else ("E", "x", "mask")
-            before = ["x", *(f"{letter}{n}" for n in range(1, n_layers + 1))]
-            steps = [(name, earlier, *names[1:]) for earlier, name in zip(before, before[1:], strict=False)]
-            last = [("N1", before[-1]), ("=", "N1")] if norm_first else [("=", before[-1])]
-            return cls(tuple(names), (*steps, *last), is_stack=True)
-        steps = [tuple(step.split()) for step in FLOWS[kind, norm_first and "Layer" in kind].split("; ")]
-        firsts = {"encode": ("src", "encoder_mask"), "decode": ("tgt", *PARTS["Decoder"][2][1:])}
-        return cls(firsts.get(kind) or PARTS[kind][2], tuple(steps))
+    def __init__(self, kind: str, norm_first: bool = False, n_layers: int = 1) -> None:
+        """That of a class, or of `encode` or `decode`; in train mode, in which PyTorch calls each part."""
+        self._module: Any
+        if kind in ("encode", "decode"):
+            self._module = nn.Sequential(nn.Identity(), nn.Identity(), nn.Identity())
+            self.places = {"0": "T", "1": "P", "2": "G" if kind == "decode" else "S"}
+        elif "Layer" in kind:
+            with torch.random.fork_rng(devices=[]):  # its own parameters are random, and of no use
+                one_layer = getattr(nn, f"Transformer{kind}")
+                options = {"activation": nn.Identity(), "batch_first": True, "norm_first": norm_first}
+                self._module = one_layer(1, 1, 1, dropout=0.0, **options)
+            self._module.linear2 = nn.Identity()
+            self.places = {name: LETTERS[name] for name, _ in self._module.named_children() if name in LETTERS}
+        else:
+            layer: Any = nn.Identity()
+            layer.self_attn = SimpleNamespace(batch_first=True)  # all that PyTorch asks a layer for
+            options = {"enable_nested_tensor": False} if kind == "Encoder" else {}
+            last = {"norm": nn.Identity()} if norm_first else {}
+            self._module = getattr(nn, f"Transformer{kind}")(layer, n_layers, **last, **options)
+            self.places = {f"layers.{n}": kind[0] for n in range(n_layers)} | dict.fromkeys(last, "N")
+        for place in self.places:
+            self._module.get_submodule(place).forward = partial(self._stand_in, place)
 
     @property
-    def dropped(self) -> list[str]:
-        """The parts whose output dropout acts on."""
-        return [step[0] for step in self.steps if step[0][0] in DROPPED]
-
-    @property
-    def counts(self) -> Counter[str]:
-        """How many parts of each letter it has."""
-        return Counter(step[0][0] for step in self.steps[:-1])
+    def dropped(self) -> dict[str, str]:
+        """The parts whose output dropout acts on, by place, in words."""
+        letters = Counter[str]()
+        names = {}
+        for place, letter in self.places.items():
+            letters[letter] += 1
+            names[place] = TEXTS[letter].format(letters[letter])
+        return {place: name for place, name in names.items() if self.places[place] in DROPPED}
 
     def arrangements(self, pools: Mapping[str, Sequence[Slot]]) -> Iterator[dict[str, Slot]]:
-        """Yield each choice of parts from the pools, by letter; none where a pool has too few."""
-        counts = self.counts
-        names = [f"{letter}{n}" for letter, count in counts.items() for n in range(1, count + 1)]
-        for chosen in product(*(permutations(pools.get(letter, ()), count) for letter, count in counts.items())):
-            yield dict(zip(names, chain(*chosen), strict=True))
+        """Yield each choice of parts from the pools, by place; none where a pool has too few."""
+        places = sorted(self.places, key=self.places.__getitem__)
+        counts = sorted(Counter(self.places.values()).items())
+        for chosen in product(*(permutations(pools.get(letter, ()), count) for letter, count in counts)):
+            yield dict(zip(places, chain(*chosen), strict=True))
 
     def run(
         self,
@@ -106,18 +103,34 @@ class Flow:
     ) -> list[Any]:
         """Compute the output, and weights; dropout leaves so much of the outputs that it acts on, 1 or 0.
 
-        It does not act on the `spared` parts.
+        It does not act on the parts in the `spared` places.
         """
-        known: dict[str, Tensor | None] = dict(zip(self.names, arguments, strict=True))
         seen: list[Any] = []
-        for name, *reads in self.steps[:-1]:
-            result = parts[name](*(total(known, sum_of) for sum_of in reads))
+
+        def call(place: str, *given: Tensor | None) -> Any:
+            result = parts[place](*given)
             output, *weights = result if isinstance(result, (tuple, list)) else [result]
-            is_dropped = kept != 1 and name[0] in DROPPED and name not in spared
-            known[name] = kept * output if is_dropped else output
-            seen += [weights] if weights else []
-        output = total(known, self.steps[-1][1])
-        return [output, *(map(list, zip(*seen, strict=True)) if self.is_stack else chain(*seen))]
+            seen.extend([weights] if weights else [])
+            is_dropped = kept != 1 and self.places[place] in DROPPED and place not in spared
+            return kept * output if is_dropped else output
+
+        output = self._pass(call, *arguments)
+        return [output, *(map(list, zip(*seen, strict=True)) if "layers.0" in self.places else chain(*seen))]
+
+    def _pass(self, call: Callable[..., Any], x: Any, *others: Any) -> Any:
+        """The result if `call` stands in for each part: it gets the place, and what is read there."""
+        self._call, self._others = call, others
+        if "0" in self.places:
+            return self._module(x)
+        first, *rest = (y.double() if y is not None and y.dtype == torch.bool else y for y in others)
+        return self._module(x, first, *reversed(rest))  # in PyTorch the mask of x comes first
+
+    def _stand_in(self, place: str, *given: Any, **named: Any) -> Any:
+        """Call what stands in a place, from within PyTorch's module."""
+        masks = [named[name] for name in MASKS if name in named]
+        more = self._others if place == "2" else [mask if mask is None else mask.bool() for mask in masks]
+        output = self._call(place, *given, *more)
+        return [output] if "attn_mask" in named else output
 
     def first_deviation(
         self,
@@ -132,62 +145,60 @@ class Flow:
         Each part should be one of its own, made with these settings.
         """
         calls, result = submission.apply("inner_calls", module, method, copies_of(inputs.values()))
+        if module.training:  # dropout changes what parts read
+            texts = (other_settings(str(kind), place, made_with, settings) for kind, *_, place, made_with in calls)
+            return next(filter(None, texts), "")
+        if not calls:
+            return ""
         known: dict[str, Tensor | None] = dict(inputs)
-        words: dict[str, str] = {name: name for name in inputs}
         counts: Counter[str] = Counter()
+        coming = iter(calls)
         parts: dict[str, str] = {}  # by name in the module
-        for (kind, handed, returned, place, made_with), (wanted, *expected) in zip(calls, self.steps, strict=False):
+
+        def call(place: str, *wanted: Tensor | None) -> Any:
+            counts[self.places[place]] += 1
+            due = TEXTS[self.places[place]].format(counts[self.places[place]])
+            kind, handed, returned, name, made_with = next(coming, (None, (), None, "", {}))
+            if kind is None:
+                raise DepartureError("" if result is None else f"{due} is not called")
             letter, text, arguments = PARTS[str(kind)]
-            counts[letter] += 1
-            part = text.format(counts[letter])
-            if wanted == "=":
-                return f"{part} is called, after which nothing should follow"
-            if wanted[0] != letter:
-                given = f", with {described(handed[0], known, words)}," if handed else ""
-                return f"{part} is called{given} where {word_of(wanted)} should be"
-            for argument, value, sum_of in zip(arguments, handed, expected, strict=False):
-                if not is_same(value, total(known, sum_of)):
-                    reads = f"{part} gets {described(value, known, words)}" + f" as {argument}" * (len(arguments) > 1)
-                    due = in_words(sum_of, words)
-                    return f"{reads}; it should be {due}" + ", None here" * (total(known, sum_of) is None)
-            if other := {name: value for name, value in made_with.items() if value != settings.get(name, value)}:
-                got, due = (in_numbers({name: of[name] for name in other}) for of in (made_with, settings))
-                return f"{part}, `{place}`, is made with {got}; it should be {due}"
-            if place in parts:
-                return f"`{place}` serves as {parts[place]} and as {part}; each should be one of its own"
-            parts[place] = part
-            name = f"{letter}{counts[letter]}"
-            known[name], words[name] = returned, f"the output of {part}"
-        if result is None:
-            return ""  # the call has ended with an error
-        wanted, sum_of = self.steps[len(calls)][:2]
-        if wanted != "=":
-            return f"{word_of(wanted)} is not called"
-        if not is_same(result, total(known, sum_of)):
-            return f"{described(result, known, words)} is returned; it should be {in_words(sum_of, words)}"
-        return ""
+            if letter != self.places[place]:
+                given = f", with {described(handed[0], known)}," if handed else ""
+                raise DepartureError(f"{text.format(counts[letter] + 1)} is called{given} where {due} should be")
+            for argument, value, right in zip(arguments, handed, wanted, strict=False):
+                if not is_same(value, right):
+                    reads = f"{due} gets {described(value, known)}" + f" as {argument}" * (len(arguments) > 1)
+                    raise DepartureError(f"{reads}; it should be {described(right, known)}")
+            if other := other_settings(due, name, made_with, settings):
+                raise DepartureError(other)
+            if name in parts:
+                raise DepartureError(f"`{name}` serves as {parts[name]} and as {due}; each should be one of its own")
+            parts[name] = due
+            if returned is None:
+                raise DepartureError("")  # the call has ended with an error
+            known[f"the output of {due}"] = returned
+            return returned
+
+        try:
+            output = self._pass(call, *inputs.values())
+        except DepartureError as departure:
+            return str(departure)
+        for kind, *_ in coming:
+            letter, text, _ = PARTS[str(kind)]
+            return f"{text.format(counts[letter] + 1)} is called, after which nothing should follow"
+        if result is None or is_same(result, output):
+            return ""
+        return f"{described(result, known)} is returned; it should be {described(output, known)}"
 
 
-def in_numbers(settings: Mapping[str, Any]) -> str:
-    """Settings in words: "d_ff = 11 and dropout = 0.3"."""
-    return " and ".join(f"{name} = {x:.4g}" if type(x) is float else f"{name} = {x}" for name, x in settings.items())
+flow_of = cache(Flow)
 
 
-def word_of(name: str) -> str:
-    """A part of a flow in words."""
-    text = next(text for letter, text, _ in PARTS.values() if letter == name[0])
-    return text.format(name[1:])
-
-
-def in_words(sum_of: str, words: Mapping[str, str]) -> str:
-    """A sum of a flow in words."""
-    return " + ".join(words.get(name, name) for name in sum_of.split("+"))
-
-
-def total(known: Mapping[str, Tensor | None], sum_of: str) -> Tensor | None:
-    """A sum of a flow in numbers."""
-    several = [known[name] for name in sum_of.split("+")]
-    return several[0] if len(several) == 1 else torch.stack([x for x in several if x is not None]).sum(0)
+def other_settings(part: str, place: str, made_with: Mapping[str, Any], settings: Mapping[str, float]) -> str:
+    """Names the settings of a part that are not as they should be; "" where there are none."""
+    other = [name for name, value in made_with.items() if value != settings.get(name, value)]
+    got, due = (in_numbers({name: of[name] for name in other}) for of in (made_with, settings))
+    return f"{part} is `{place}`, made with {got}; it should be one with {due}" if other else ""
 
 
 def is_same(value: Tensor | None, other: Tensor | None) -> bool:
@@ -195,27 +206,31 @@ def is_same(value: Tensor | None, other: Tensor | None) -> bool:
     return value is other if value is None or other is None else alike(value, other)
 
 
-def described(value: Tensor | None, known: Mapping[str, Tensor | None], words: Mapping[str, str]) -> str:
+def in_numbers(settings: Mapping[str, Any]) -> str:
+    """Settings in words: "d_ff = 11 and dropout = 0.3"."""
+    return " and ".join(f"{name} = {x:.4g}" if type(x) is float else f"{name} = {x}" for name, x in settings.items())
+
+
+def described(value: Tensor | None, known: Mapping[str, Tensor | None]) -> str:
     """A value in words: what is known, a multiple or a sum of that, a mask made of others, or something else."""
     if value is None:
         return "None"
     if value.dtype == torch.bool:
         return next((text for text, mask in masks_of(value, known) if is_same_mask(value, mask)), "another mask")
-    names = [name for name, other in known.items() if other is not None and other.shape == value.shape]
-    for name in names if value.is_floating_point() else ():
-        other = total(known, name)
-        if other is not None and (factor := ratio(value.double(), other.double())) is not None:
-            return f"{words[name]} times {factor:.4g}"
+    terms = {name: other for name, other in known.items() if other is not None and other.shape == value.shape}
+    for name, other in terms.items() if value.is_floating_point() else ():
+        if (factor := ratio(value.double(), other.double())) is not None:
+            return f"{name} times {factor:.4g}"
     for count in range(1, MOST_SUMMANDS + 1) if value.is_floating_point() else (1,):
-        for chosen in combinations_with_replacement(names, count):
-            if is_same(value, total(known, "+".join(chosen))):
-                return in_words("+".join(chosen), words)
-    return "something else" if names else f"something of shape {tuple(value.shape)}"
+        for names in combinations_with_replacement(terms, count):
+            if alike(value, reduce(torch.add, (terms[name] for name in names))):
+                return " + ".join(names)
+    return "something else" if terms else f"something of shape {tuple(value.shape)}"
 
 
 def masks_of(value: Tensor, known: Mapping[str, Tensor | None]) -> Iterator[tuple[str, Tensor]]:
     """Yield masks that a part may get, in words."""
-    causal = torch.ones(value.shape[-2:], dtype=torch.bool).tril()
+    causal = earlier_keys(*value.shape[-2:])
     yield "a mask that forbids nothing", torch.ones_like(value)
     yield "a mask that forbids everything", torch.zeros_like(value)
     masks = {name: mask for name, mask in known.items() if mask is not None and mask.dtype == torch.bool}
@@ -256,7 +271,7 @@ def deviation_of_heads(
         if part.shape[-2:] != (x.size(1), d_head):
             shape = f"the attention gets {name} of shape {tuple(part.shape)}"
             return f"{shape}; its last axes should be {x.size(1)} positions and the {d_head} features of a head"
-    if query is None or query.size(1) < MOST_SUMMANDS:
+    if query is None or query.size(1) < FEWEST_POSITIONS:
         return ""
     given = [torch.randn_like(query) for _ in names]
     handed = submission.apply("attention_inputs", module, *given)
@@ -275,10 +290,18 @@ def deviation_of_heads(
                 return f"a change at position 0 of {name} reaches position {positions[-1]} of the {of} that a head gets"
             if of == name and not bool(changed[:, :, 0].any(-1).all()):
                 return f"not every head gets a part of position 0 of {name}"
+
     maps = [getattr(formula, "keywords", {}).get(kind, ()) for kind in ("matrices", "biases")]
-    for name, x, part, matrix, bias in zip(names, given, handed, *maps, strict=False):
-        due = (x.double() @ matrix + bias).unflatten(-1, (n_heads, d_head)).transpose(1, 2)
-        if part.shape == due.shape and (factor := ratio(part.double(), due)) is not None:
+    strange: list[str] = []
+    for name, x, part in zip(names, given, handed, strict=True):
+        due = {of: x.double() @ matrix + bias for of, matrix, bias in zip(names, *maps, strict=False)}
+        joined = part.double().transpose(1, 2).flatten(2)
+        if name not in due or joined.shape != due[name].shape:
+            return ""
+        if (factor := ratio(joined, due[name])) is not None:
             times = known_factor(factor, {"a head": part[0, 0]})
             return f"the {name} that heads get is {factor:.4g} times its projection{times}"
-    return ""
+        if not alike(joined, due[name]):
+            other = next((f"projected with the matrix of {of}" for of in due if alike(joined, due[of])), "")
+            strange.append(f"the {name} that heads get is {other or 'not its projection, split into heads'}")
+    return strange[0] if len(strange) == 1 else ""  # the others show that the matrices are read as they should be

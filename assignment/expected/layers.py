@@ -7,6 +7,7 @@ Shapes: b batch · h heads · q/k query and key positions · d = d_model.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -180,13 +181,13 @@ class Census:
         }
 
 
-def expect_own_layers(found: Sequence[object], n_layers: int) -> None:
+def expect_own_layers(layers: Sequence[object], n_layers: int) -> None:
     """Fail unless there are n_layers different layers."""
     look_at = "build each of the n_layers layers anew, in an nn.ModuleList"
-    look_at += "; one layer in several places is still one layer" if found else "; a plain list hides its layers"
-    failure = OtherPartsError if 2 * len(found) > n_layers else CheckFailed
-    what = "how many layers with parameters of their own the stack has"
-    expect(len(found) == n_layers, what, f"{n_layers}", f"{len(found)}", look_at, failure)
+    look_at += "; one layer in several places is still one layer" if layers else "; a plain list hides its layers"
+    failure = OtherPartsError if 2 * len(layers) > n_layers else CheckFailed
+    label = "how many layers with parameters of their own the stack has"
+    expect(len(layers) == n_layers, label, f"{n_layers}", f"{len(layers)}", look_at, failure)
 
 
 def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
@@ -232,7 +233,7 @@ def has_usual_shapes(parameters: Sequence[Tensor], sizes: Sizes) -> bool:
 def layer_formulas(flow: Flow, census: Census, sizes: Sizes) -> Iterator[Formula]:
     """Yield what a layer may compute with its stand-ins in each role, and with parts of its own for those it lacks."""
     d_model, n_heads, known = sizes.d_model, sizes.n_heads, census.computations(sizes)
-    n_own = {letter: count - len(known[letter]) for letter, count in flow.counts.items()}
+    n_own = {letter: count - len(known[letter]) for letter, count in Counter(flow.places.values()).items()}
     kinds, are_all_tried = KINDS if n_own["N"] else KINDS[:1], not n_own["N"]  # else there would be too many
     choices = [*attention_choices(n_own["A"], d_model, n_heads, are_all_tried)]
     for kind, widths, own_attentions in product(kinds, norm_widths(census, n_own["N"], d_model), choices):

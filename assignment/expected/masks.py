@@ -114,8 +114,8 @@ def expect_one_mask_for_each_head(subject: Subject, inputs: Inputs, look_at: str
         changes.append(output(alone) - whole)
         is_right = bool(mask[:, head].all()) or bool(changes[-1].abs().max() > TOLERANCE_OF_FLOAT32)
         expect(is_right, f"{part} with a mask of one head alone", "another than without", "the same", look_at)
-    what = f"{part} with a mask of its own for each head"
-    expect_close(output(mask), whole + sum(changes), what, look_at, TOLERANCE_OF_FLOAT32)
+    label = f"{part} with a mask of its own for each head"
+    expect_close(output(mask), whole + sum(changes), label, look_at, TOLERANCE_OF_FLOAT32)
 
 
 def expect_no_side_effects(subject: Subject, draw_inputs: Callable[[str], Inputs], masks: str = "padding") -> None:
@@ -187,5 +187,5 @@ def expect_masks_obeyed(subject: Subject, plain: Inputs, look_at: str) -> None:
                 reached = slice(n - 1 if is_hidden else n)
                 error = difference(changed[:, reached], whole[:, reached])
                 how, ends = ("hidden", ("the same", "another")) if is_hidden else ("visible", ("another", "the same"))
-                what = f"{subject.parts[0]} where {[*plain][number]} changes at a {how} place"
-                expect(error <= TOLERANCE_OF_FLOAT32 if is_hidden else error > NEGLIGIBLE, what, *ends, look_at)
+                label = f"{subject.parts[0]} where {[*plain][number]} changes at a {how} place"
+                expect(error <= TOLERANCE_OF_FLOAT32 if is_hidden else error > NEGLIGIBLE, label, *ends, look_at)

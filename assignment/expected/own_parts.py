@@ -57,8 +57,8 @@ class OwnParts:
 
     def layers(self, kind: str, whole: Callable[[], nn.Module], **options: Any) -> list[Computation]:
         """The layers of a stack of this kind; without any, the `whole` is judged by what holds for all stacks."""
-        found = [*iter(partial(self.take, f"layers.{kind}Layer", **options), None)]
-        if not found:
+        modules = [*iter(partial(self.take, f"layers.{kind}Layer", **options), None)]
+        if not modules:
             x, memory = (torch.randn(2, length, self.d_model, dtype=torch.float64) for length in (4, 5))
             plain = {"x": x} if kind == "Encoder" else {"x": x, "memory": memory}
             try:
@@ -69,7 +69,7 @@ class OwnParts:
                 f"the stack cannot be judged: its layers have other parameters than {kind}Layer, or there is none\n"
                 f"  look at:  it is judged by its layers if adapters.py offers them, too, as {kind}Layer"
             )
-        return [as_contract(layer, PARTS_OF_STACKS[kind], "what a layer returns") for layer in found]
+        return [as_contract(layer, PARTS_OF_STACKS[kind], "what a layer returns") for layer in modules]
 
     def stack(self, kind: str, n_layers: int, is_training: bool, **options: Any) -> Computation | None:
         """The submission's own stack, or its own layers one after another where it offers none; None without either."""
@@ -83,15 +83,15 @@ class OwnParts:
     def positions(self) -> list[Computation]:
         """The submission's positions; of those that are learned, one for each place where such parameters are."""
         build = partial(self.submission.build, "embedding.PositionalEncoding", self.d_model, isolated=False)
-        found: list[Computation] = [build(dtype=torch.float64).eval()]
+        modules: list[Computation] = [build(dtype=torch.float64).eval()]
         n = len([*build().parameters()])
         for start in range((len(self.rest) - n + 1) * bool(n)):
             module, leaves = build(dtype=torch.float64).eval(), self.rest[start : start + n]
             if [p.shape for p in module.parameters()] == [leaf.shape for leaf in leaves]:
                 for parameter, leaf in zip(module.parameters(), leaves, strict=True):
                     parameter.data.copy_(leaf.data)
-                found.append(module)
-        return found
+                modules.append(module)
+        return modules
 
     @property
     def rest(self) -> list[Tensor]:
@@ -100,20 +100,20 @@ class OwnParts:
 
 
 def one_after_another(layers: Sequence[Computation], x: Tensor, *others: Tensor | None) -> list[Any]:
-    """What a stack of these layers computes, and the weights of each."""
-    found = []
+    """The output of a stack of these layers, and the weights of each."""
+    chosen = []
     for layer in layers:
         x, *weights = layer(x, *others)
-        found.append(weights)
-    return [x, *map(list, zip(*found, strict=True))]
+        chosen.append(weights)
+    return [x, *map(list, zip(*chosen, strict=True))]
 
 
-def as_contract(module: Computation, names: Sequence[str], what: str) -> Computation:
+def as_contract(module: Computation, names: Sequence[str], label: str) -> Computation:
     """A part that returns as many things as the contract asks for; a number, which no weights are, if it has none."""
 
     def call(*given: Tensor | None) -> list[Any]:
         result = module(*given)
-        x, *weights = [result, *names[1:]] if isinstance(result, Tensor) else expect_parts(result, names, what)
+        x, *weights = [result, *names[1:]] if isinstance(result, Tensor) else expect_parts(result, names, label)
         return [x, *map(tensors_or_zeros, weights)]
 
     return call

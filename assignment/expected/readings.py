@@ -118,16 +118,24 @@ def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_mo
     formula = Formula([(vocab_size, d_model)], look_tokens_up)
 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
-        # One with more rows than tokens fails a test of its own.
+        # One with more rows than tokens fails a test of its own; a flat one may be in any order.
         cut = [x[:vocab_size] if x.size(-1) == d_model else x for x in leaves if x.dim() == 2]
-        if found := [*usual_readings(formula, cut)]:
-            return found
+        if readings := [*usual_readings(formula, cut)]:
+            return readings
         expect_numbers(leaves, vocab_size * d_model, "one vector of d_model features for each token, as a parameter")
         return [search([formula], lambda chance: [torch.arange(vocab_size)[None]]) or needs_reader("embedding")]
 
     sizes = vocab_size, d_model
     subject = made(submission, case, "embedding.InputEmbedding", sizes, ["the embedding"], read, **options)
-    return replace(subject, any_dtype=True)
+    return replace(subject, any_dtype=True, inside=partial(rows_as_they_are, subject))
+
+
+def rows_as_they_are(subject: Subject, inputs: Inputs) -> str:
+    """Says so if an embedding returns nothing but rows of its table."""
+    returned = subject.call(*copies_of(inputs.values()))
+    [tokens] = (value for value in inputs.values() if value is not None)
+    is_so = any(alike(returned, F.embedding(tokens, leaf)) for _, leaf in subject.parameters if leaf.dim() == 2)
+    return "these are rows of the table as they are; the table is set after `__init__`, as by training" * is_so
 
 
 def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **options: Any) -> Subject:
@@ -137,8 +145,8 @@ def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **opti
 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
         pairs = pairs_of(leaves, d_model)
-        if pairs and len(leaves) != 2 and (found := search(ways, normal((3, 4, d_model)))):
-            return [found]
+        if pairs and len(leaves) != 2 and (reading := search(ways, normal((3, 4, d_model)))):
+            return [reading]
         if not pairs:
             expect_numbers(leaves, 2 * d_model, GAIN_AND_SHIFT)
         return [way.make(pair) for way in ways for pair in pairs]
@@ -150,24 +158,27 @@ def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **opti
 def other_norm(subject: Subject, epsilon: float, inputs: Inputs) -> str:
     """Name in which way a wrong norm is another one; "" where it is none that is known."""
     [x] = (value.double() for value in inputs.values() if value is not None)
-    found, centred = subject.call(x), x - x.mean(-1, keepdim=True)
+    result, right = subject.call(x), F.layer_norm(x, x.shape[-1:], eps=epsilon)
+    width, width_of_right = (value.amax(-1, keepdim=True) - value.amin(-1, keepdim=True) for value in (x, right))
     for gain, shift in pairs_of([leaf for _, leaf in subject.parameters], x.size(-1)):
-        deviation = (x.var(-1, keepdim=True, correction=0) + epsilon).sqrt()
+        affine = partial(torch.addcmul, shift, gain)
+        stretch = width / width_of_right
         others = {
-            "without the gain": centred / deviation + shift,
-            "without the shift": gain * centred / deviation,
-            "if the gain multiplied the shift, too": gain * (centred / deviation + shift),
-            "if the mean were not subtracted": gain * x / deviation + shift,
-            "if it were divided by the variance, not by its root": gain * centred / deviation**2 + shift,
-            "if it were not divided by the deviation": gain * centred + shift,
+            "without the gain": right + shift,
+            "without the shift": right * gain,
+            "if the gain multiplied the shift, too": (right + shift) * gain,
+            "if the mean were not subtracted": affine(x / stretch),
+            "if it were divided by the variance, not by its root": affine(right / stretch),
+            "if it were not divided by the deviation": affine(right * stretch),
         }
-        for kind in KINDS:
+        for kind in (*KINDS, (epsilon, 1, False), (epsilon, 0, True), (epsilon, 1, True)):
             words = [f"with epsilon = {kind[0]:g}"] * (kind[0] != epsilon)
             words += ["if the variance were divided by d - 1"] * kind[1]
             words += ["if epsilon were added to the root"] * kind[2]
             others[" and ".join(words)] = norm_of((gain, shift), kind=kind)(x)
-        if texts := [text for text, other in others.items() if text and alike(found, other)]:
-            return f"this is the right result {texts[0]}"
+        for text, other in others.items():
+            if alike(result, other) and not alike(other, affine(right)):
+                return f"this is the right result {text}"
     return ""
 
 
@@ -176,8 +187,8 @@ def feed_forward(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff
     formula = network_formula(d_model, d_ff)
 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
-        if len(leaves) == len(formula.shapes) and (found := [*usual_readings(formula, leaves)]):
-            return found
+        if len(leaves) == len(formula.shapes) and (readings := [*usual_readings(formula, leaves)]):
+            return readings
         expect_numbers(leaves, sum(formula.counts), "two maps, each with a bias")
         return [search([formula], normal((2, 6, d_model))) or needs_reader("feed-forward network")]
 
@@ -193,7 +204,7 @@ def multi_head(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head
         check_numbers(leaves, d_model, n_heads)
         inside = partial(deviation_of_heads, submission, module, n_heads, None)
         dtype = next(module.parameters()).dtype
-        shapes, of_weights = ((2, 3, d_model), (2, 5, d_model), (2, 5, d_model)), (2, n_heads, 3, 5)
+        shapes, of_weights = ((2, 6, d_model), (2, 8, d_model), (2, 8, d_model)), (2, n_heads, 6, 8)
         inputs = [case.normal(*shape, dtype=dtype) for shape in shapes]
         with torch.no_grad(), explained(dict(zip(ARGUMENTS, inputs, strict=False)), inside):
             result = module(*copies_of(inputs))
@@ -221,16 +232,15 @@ def multi_head(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head
 
     component, sizes = "attention.MultiHeadedAttention", (d_model, n_heads)
     subject = made(submission, case, component, sizes, HEADS, read, **options)
-    after = "each head gets its part of query, key and value: what happens after that?"
     formula = None if isinstance(subject.formulas, Exception) else subject.formulas[0]
     inside = partial(deviation_of_heads, submission, subject.call, n_heads, formula)
-    return replace(subject, inside=inside, if_parts_are_right=after)
+    return replace(subject, inside=inside)
 
 
 def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> None:
     """Fail unless there are four projections and biases (at most one for each head's part of the output), not more."""
     total = sum(p.numel() for p in parameters)
-    rule = f"query, key, value and output each have a projection of their own; here there {shapes_of(parameters)}"
+    rule = f"query, key, value and output each have a projection of their own; the shapes here {shapes_of(parameters)}"
     expect(
         4 * d_model**2 <= total <= 4 * d_model**2 + (4 + n_heads) * d_model,
         "the learned parameters",
@@ -244,14 +254,14 @@ def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> N
 def expect_numbers(parameters: Sequence[Tensor], wanted: int, rule: str) -> None:
     """Fail unless a component learns so many numbers; if it learns any, gradients are judged by what it computes."""
     count = sum(parameter.numel() for parameter in parameters)
-    kind, look_at = OtherPartsError if count else CheckFailed, f"{rule}; here there {shapes_of(parameters)}"
+    kind, look_at = OtherPartsError if count else CheckFailed, f"{rule}; the shapes here {shapes_of(parameters)}"
     expect(count == wanted, "the learned parameters", f"{wanted} numbers", f"{count}", look_at, kind)
 
 
 def shapes_of(parameters: Sequence[Tensor]) -> str:
-    """Names the shapes of parameters, continuing "here there"."""
+    """Names the shapes of parameters, continuing "the shapes here"."""
     shapes = " ".join(str(tuple(parameter.shape)) for parameter in parameters[:MOST_SHAPES])
-    return f"are {len(parameters)} parameters, of shape {shapes}" + " …" * (len(parameters) > MOST_SHAPES)
+    return f"are {shapes or 'none'}" + " …" * (len(parameters) > MOST_SHAPES)
 
 
 def expect_plain(module: nn.Module) -> None:

@@ -186,24 +186,24 @@ class Component:
         with torch.no_grad():
             for parameter, own in zip(self.parameters, numbers[: self.size].split(sizes), strict=True):
                 parameter.copy_(own.view_as(parameter))
-        found = _tensors_in(self.call(*inputs))
-        if not are_all_judged or [result.shape for result in found] != [result.shape for result in wanted]:
-            found, wanted = found[:1], wanted[:1]
+        returned = _tensors_in(self.call(*inputs))
+        if not are_all_judged or [result.shape for result in returned] != [result.shape for result in wanted]:
+            returned, wanted = returned[:1], wanted[:1]
         if is_first:
-            self._at_first[:] = [result.detach() for result in found]
-        if not _are_equal(found, wanted):
+            self._at_first[:] = [result.detach() for result in returned]
+        if not _are_equal(returned, wanted):
             return None
-        if any(result.requires_grad for result in found):  # weights may be detached
-            wanted = [due for result, due in zip(found, wanted, strict=True) if result.requires_grad]
-            found = [result for result in found if result.requires_grad]
-        ways = [torch.randn(result.shape, generator=chance, dtype=torch.float64) for result in found]
-        return torch.cat([_gradients(found, ways, self.parameters), _gradients(wanted, ways, [parts])])
+        if any(result.requires_grad for result in returned):  # weights may be detached
+            wanted = [due for result, due in zip(returned, wanted, strict=True) if result.requires_grad]
+            returned = [result for result in returned if result.requires_grad]
+        ways = [torch.randn(result.shape, generator=chance, dtype=torch.float64) for result in returned]
+        return torch.cat([_gradients(returned, ways, self.parameters), _gradients(wanted, ways, [parts])])
 
 
-def _are_equal(found: Sequence[Tensor], wanted: Sequence[Tensor]) -> bool:
+def _are_equal(returned: Sequence[Tensor], wanted: Sequence[Tensor]) -> bool:
     """True if these are the same results, but for rounding."""
-    pairs = [*zip(found, wanted, strict=False)]
-    return len(found) == len(wanted) and all(a.shape == b.shape and difference(a, b) <= TOLERANCE for a, b in pairs)
+    pairs = [*zip(returned, wanted, strict=False)]
+    return len(returned) == len(wanted) and all(a.shape == b.shape and difference(a, b) <= TOLERANCE for a, b in pairs)
 
 
 def _split(classes: Tensor, gradients: Tensor, n: int) -> Tensor | None:
@@ -247,6 +247,6 @@ def _gradients(results: Sequence[Tensor], ways: Sequence[Tensor], tensors: Seque
     total = sum((result * way).sum() for result, way in zip(results, ways, strict=True))
     if not (isinstance(total, Tensor) and total.requires_grad):
         return torch.zeros(sum(t.numel() for t in tensors), dtype=torch.float64)
-    found = torch.autograd.grad(total, tensors, allow_unused=True)
-    dense = [torch.zeros_like(t) if g is None else g.to_dense() for t, g in zip(tensors, found, strict=True)]
+    gradients = torch.autograd.grad(total, tensors, allow_unused=True)
+    dense = [torch.zeros_like(t) if g is None else g.to_dense() for t, g in zip(tensors, gradients, strict=True)]
     return in_a_row(dense).double()

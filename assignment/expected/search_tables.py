@@ -56,21 +56,23 @@ class Tables:
         lines, _ = run_search(submission, self.described(sentences, **settings))
         return read_lines(lines, len(sentences))
 
-    def compare(self, found: list[list[int]], wanted: list[list[int]], what: str, look_at: str) -> None:
+    def compare(self, returned: list[list[int]], wanted: list[list[int]], label: str, look_at: str) -> None:
         """Fail unless these ids were found."""
-        for number, (ids, due) in enumerate(zip(found, wanted, strict=True), start=1):
+        for number, (ids, due) in enumerate(zip(returned, wanted, strict=True), start=1):
             if ids != due:
                 with observing(partial(self._observe, ids, due)):
-                    fail(f"sentence {number} of {len(wanted)}: {what}", f"{due}", f"{ids}"[:500], look_at)
+                    fail(f"sentence {number} of {len(wanted)}: {label}", f"{due}", f"{ids}"[:500], look_at)
 
-    def _observe(self, found: list[int], wanted: list[int]) -> str:
+    def _observe(self, returned: list[int], wanted: list[int]) -> str:
         """Name what is to be seen in ids that were found in place of others."""
         for name, special in (("bos", self.bos), ("eos", self.eos), ("padding", self.pad)):
-            if special in found:
+            if special in returned:
                 return f"{name}, {special}, is in what was returned"
-        if found == wanted[: len(found)]:
-            return f"the last {len(wanted) - len(found)} ids are missing"
-        return f"there are {len(found) - len(wanted)} ids too many" * bool(wanted and wanted == found[: len(wanted)])
+        if returned == wanted[: len(returned)]:
+            return f"the last {len(wanted) - len(returned)} ids are missing"
+        return f"there are {len(returned) - len(wanted)} ids too many" * bool(
+            wanted and wanted == returned[: len(wanted)]
+        )
 
     def described(
         self,
@@ -120,20 +122,20 @@ class Tables:
 
 def run_search(submission: SubmissionUnderTest, how: dict[str, Any]) -> tuple[Any, Any]:
     """Run a search: what it returns, and the mode that it leaves the model in."""
-    found = submission.apply("search", COMPONENT, how)
-    lines, mode = expect_parts(found, ("translations", "mode"), "what comes back")
+    returned = submission.apply("search", COMPONENT, how)
+    lines, mode = expect_parts(returned, ("translations", "mode"), "what comes back")
     return lines, mode
 
 
-def read_lines(found: object, count: int) -> list[list[int]]:
+def read_lines(returned: object, count: int) -> list[list[int]]:
     """The lists of ids; fails where the search returns something else."""
-    what, wanted = "what the search returns", f"a list of {count} lists of ids"
-    if not isinstance(found, (list, tuple)) or len(found) != count:
-        fail(what, wanted, describe(found))
-    for line in found:
+    label, wanted = "what the search returns", f"a list of {count} lists of ids"
+    if not isinstance(returned, (list, tuple)) or len(returned) != count:
+        fail(label, wanted, describe(returned))
+    for line in returned:
         if not isinstance(line, (list, tuple)) or not all(type(token) is int for token in line):
-            fail(what, wanted, f"{describe(line)} in the list", "ids are whole numbers: .tolist()")
-    return [list(line) for line in found]
+            fail(label, wanted, f"{describe(line)} in the list", "ids are whole numbers: .tolist()")
+    return [list(line) for line in returned]
 
 
 def garden_path(p: float = 0.6) -> list[str]:

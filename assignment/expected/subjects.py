@@ -25,7 +25,7 @@ from autograder.testing.results import OtherPartsError
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
-from .flows import PARTS_ARE_RIGHT, Flow
+from .flows import PARTS_ARE_RIGHT, flow_of
 from .layers import KINDS, Census, Sizes, check_parts, expect_own_layers, has_usual_shapes, layer_formulas, norm_of
 from .own_parts import PARTS_OF_STACKS, OwnParts
 from .readings import expect_plain, needs_reader, pairs_of
@@ -118,7 +118,7 @@ def layer(
     module = build().eval()
     expect_plain(module)
     case.randomise(module.parameters(), scale=min(0.7, 1.8 * sizes.d_model**-0.5))
-    parameters, parts, flow = list(module.parameters()), PARTS_OF_LAYERS[kind], Flow.of(kind, sizes.norm_first)
+    parameters, parts, flow = list(module.parameters()), PARTS_OF_LAYERS[kind], flow_of(kind, sizes.norm_first)
     leaves, readable = leaves_of(parameters), replace(READABLE, norm_first=sizes.norm_first)
     census = Census.of(leaves, sizes.d_model)
     used = next((parameter.dtype for parameter in parameters), dtype)
@@ -181,7 +181,7 @@ def stack(
     idle = [] if sizes.norm_first else Census.of(list(module.parameters()), d_model).known["N"]
     parameters = [p for p in module.parameters() if all(p is not norm for norm in idle)]
     own_parts = OwnParts(submission, parameters, d_model) if is_own else None
-    leaves, flow = own_parts.leaves if own_parts else leaves_of(parameters), Flow.of(kind, sizes.norm_first, n_layers)
+    leaves, flow = own_parts.leaves if own_parts else leaves_of(parameters), flow_of(kind, sizes.norm_first, n_layers)
     letter = "D" if kind == "Decoder" else "E"
 
     def read() -> list[Computation]:
@@ -210,7 +210,7 @@ def stack(
 
 
 def in_float32(call: Computation, *given: Any, **named: Any) -> Any:
-    """What a call returns, in float32, in which public models compute their positions, whatever their dtype."""
+    """The result of a call, in float32, in which public models compute their positions, whatever their dtype."""
 
     def rounded(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
@@ -254,7 +254,7 @@ class ModelSubject:
 
     def side(self, method: str, kept: float = 1.0) -> Subject:
         """Its `encode` or `decode`, where dropout leaves so much of the embedded tokens."""
-        flow, call, parts = Flow.of(method), getattr(self.model, method), PARTS_OF_MODELS[method]
+        flow, call, parts = flow_of(method), getattr(self.model, method), PARTS_OF_MODELS[method]
         own_parts = OwnParts(self.submission, self.parameters, self.sizes.d_model)
         inside: Callable[[Inputs], str] | None = None  # as above
         if not self.has_own_parts:
@@ -310,7 +310,9 @@ class ModelSubject:
         shape = vocab_size, d_model = self.vocab_sizes[1], self.sizes.d_model
         matrices = self._tables("decode", self.leaves)
         biases = [leaf.flatten() for leaf in self.leaves if leaf.numel() == vocab_size]
-        found: list[Computation] = [partial(predict, pair) for pair in [*product(matrices, biases), *product(matrices)]]
+        computations: list[Computation] = [
+            partial(predict, pair) for pair in [*product(matrices, biases), *product(matrices)]
+        ]
         own = Census.of(self.leaves, d_model).count - sum(self.vocab_sizes) * d_model
         if len(matrices) < 2 and own >= vocab_size * d_model:
 
@@ -321,8 +323,8 @@ class ModelSubject:
             formulas = [Formula(shapes, partial(partial, predict)) for shapes in ([shape, (vocab_size,)], [shape])]
             leaves = [leaf for p, leaf in zip(self.parameters, self.leaves, strict=True) if p.requires_grad]
             placed = find_formula(self.submission, ("get_predictions", shape), twin, leaves, formulas)
-            found = [placed or needs_reader("output projection")]
-        return Subject(self.model.get_predictions, ["the predictions"], found, dtype=self.dtype)
+            computations = [placed or needs_reader("output projection")]
+        return Subject(self.model.get_predictions, ["the predictions"], computations, dtype=self.dtype)
 
     def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masks: str = "padding") -> Inputs:
         """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""

@@ -111,9 +111,9 @@ class Training:
 
     def run(self) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
         """Call train_epoch: losses of the epochs, parameters afterwards, the scheduler's steps, changed settings."""
-        found = self.submission.apply("train", "train.train_epoch", self._described())
+        returned = self.submission.apply("train", "train.train_epoch", self._described())
         names = "losses", "parameters", "the scheduler's steps", "changed settings"
-        losses, parameters, steps, changed = expect_parts(found, names, "what comes back")
+        losses, parameters, steps, changed = expect_parts(returned, names, "what comes back")
         return losses, parameters, steps, changed
 
     def _described(self) -> dict[str, Any]:
@@ -155,16 +155,16 @@ class Training:
         summed = F.cross_entropy(predicted, labels, ignore_index=pad, label_smoothing=smoothing, reduction="sum")
         return summed, int((labels != pad).sum())
 
-    def check(self, found: list[Tensor], what: str, look_at: str) -> None:
+    def check(self, trained: list[Tensor], label: str, look_at: str) -> None:
         """Fail unless the parameters after training are the expected ones."""
         expected = self.expected()[1]
-        shapes = [[tuple(p.shape) for p in several] for several in (expected, found)]
+        shapes = [[tuple(p.shape) for p in several] for several in (expected, trained)]
         unchanged = "train_epoch changes the values of the model's parameters and adds or removes none"
-        expect(shapes[0] == shapes[1], f"{what}: its parameters", f"{shapes[0]}", f"{shapes[1]}"[:200], unchanged)
+        expect(shapes[0] == shapes[1], f"{label}: its parameters", f"{shapes[0]}", f"{shapes[1]}"[:200], unchanged)
         # Some bits less than float32 has, as under autocast, show with every seed.
         tolerance = TOLERANCE if self.dtype == torch.float64 else TOLERANCE_OF_FLOAT32 / 20
-        for index, (actual, wanted) in enumerate(zip(found, expected, strict=True)):
-            expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)
+        for index, (actual, wanted) in enumerate(zip(trained, expected, strict=True)):
+            expect_close(actual, wanted, f"{label}: parameter {index + 1}", look_at, tolerance)
 
     def traits(self) -> Iterator[str]:
         """Yield what may separate this training from others, in words."""
@@ -193,7 +193,7 @@ class Training:
 
         return attempted(find)
 
-    def about_mean(self, found: list[float]) -> str:
+    def about_mean(self, returned: list[float]) -> str:
         """Name what the first epoch's loss is in place of the mean, where no step changes the parameters."""
         with torch.no_grad():
             model = copy_of(self.start)
@@ -206,7 +206,7 @@ class Training:
             "the mean over all labels": float(sum(summed)) / sum(counts),
             "the sum over all labels": float(sum(summed)),
         }
-        fits = (text for text, loss in others.items() if abs(loss - found[0]) < 1e-6 * abs(loss))
+        fits = (text for text, loss in others.items() if abs(loss - returned[0]) < 1e-6 * abs(loss))
         return next((f"this is {text}" for text in fits), "")
 
 
@@ -238,9 +238,9 @@ def first_deviation(training: Training, steps: Sequence[Sequence[Any]]) -> str:
         gradients, parameters, n_read, is_training, rate = step
         if n_read != len(group):
             return f"step {number} comes after {n_read} more batches; it should come after {len(group)}"
-        found = torch.cat([gradient.double().flatten() for gradient in gradients])[: training.n_numbers]
-        if deviation := deviation_of_gradient(training, found, parameters, group, before):
-            mode = "" if is_training else "; the model is in eval mode"
+        applied = torch.cat([gradient.double().flatten() for gradient in gradients])[: training.n_numbers]
+        if deviation := deviation_of_gradient(training, applied, parameters, group, before):
+            mode = "" if is_training or "eval mode" in deviation else "; the model is in eval mode"
             return f"the gradient before step {number} {deviation}{mode}"
         due = training.rate_of(number - 1)
         if abs(rate - due) > EXACT * due:
@@ -259,55 +259,58 @@ OTHER_GRADIENTS: dict[str, dict[str, Any]] = {
 
 
 def deviation_of_gradient(
-    training: Training, found: Tensor, parameters: Sequence[Tensor], group: range, before: list[tuple[str, Tensor]]
+    training: Training, applied: Tensor, parameters: Sequence[Tensor], group: range, before: list[tuple[str, Tensor]]
 ) -> str:
     """Name which gradient this is, continuing "the gradient before the step"; "" if it is right."""
     counts = [float((training.batches[number]["labels"] != training.pad).sum()) for number in group]
     shares = torch.tensor(counts, dtype=torch.float64) / sum(counts)
     own, max_norm = [gradient_of(training, parameters, number) for number in group], training.max_grad_norm
     whole = wanted = shares @ torch.stack(own)
-    norm, due = float(found.norm()), float(wanted.norm())
+    norm, due = float(applied.norm()), float(wanted.norm())
     if max_norm is not None and max_norm < due:
         wanted, due = wanted * (max_norm / due), max_norm
-    if alike(found, wanted):
+    if alike(applied, wanted):
         return ""
-    if not found.any():
+    if not applied.any():
         return "is 0"
-    if max_norm is not None and abs(norm - due) > EXACT * due and float(found @ wanted) > (1 - EXACT) * norm * due:
+    if max_norm is not None and abs(norm - due) > EXACT * due and float(applied @ wanted) > (1 - EXACT) * norm * due:
         return f"has the norm {norm:.3g}, where max_grad_norm = {max_norm:g}; it should be {due:.3g}"
     if max_norm is not None:
         by_batch = shares @ torch.stack(clipped(own, max_norm))
-        if text := other_clipping(training, found, whole, by_batch):
+        running = torch.zeros_like(whole)
+        for share, gradient in zip(shares, own, strict=True):
+            [running] = clipped([running + share * gradient], max_norm)
+        if text := other_clipping(training, applied, whole, by_batch, running):
             return text
-    if (weights := solve(own, found)) is not None:
+    if (weights := solve(own, applied)) is not None:
         labels = [training.batches[number]["labels"] for number in group]
-        others = {
+        counts_of = {
             "by all their labels, padding too": [float(x.numel()) for x in labels],
             "by their numbers of sentences": [float(len(x)) for x in labels],
             "equally, however many labels they have": [1.0 for _ in labels],
         }
-        for text, factors in others.items():
+        for text, factors in counts_of.items():
             other = torch.tensor(factors, dtype=torch.float64)
             if len(labels) > 1 and alike(weights, other / other.sum()):
                 return f"weights the batches of the group {text}"
         return in_words([f"batch {number + 1}" for number in group], (weights / shares).tolist())
-    if solve([*own, torch.ones_like(found)], found) is not None:
+    if solve([*own, torch.ones_like(applied)], applied) is not None:
         return "contains gradients from before the call"
-    if before and (weights := solve([*own, *(gradient for _, gradient in before)], found)) is not None:
+    if before and (weights := solve([*own, *(gradient for _, gradient in before)], applied)) is not None:
         late = [name for (name, _), weight in zip(before, weights[len(own) :], strict=True) if abs(weight) > EXACT]
         return f"contains that of {', '.join(late)}, too, from an earlier step"
     for text, changes in OTHER_GRADIENTS.items():
-        if solve([gradient_of(training, parameters, number, **changes) for number in group], found) is not None:
+        if solve([gradient_of(training, parameters, number, **changes) for number in group], applied) is not None:
             return text
     return "is another one than that of the mean over all labels of the group"
 
 
 def clipped(gradients: Sequence[Tensor], max_norm: float) -> list[Tensor]:
-    """Gradients, each with its norm limited by itself."""
-    return [gradient * min(1.0, max_norm / float(gradient.norm())) for gradient in gradients]
+    """Gradients, each with its norm limited by itself, as PyTorch does."""
+    return [gradient * min(1.0, max_norm / (float(gradient.norm()) + 1e-6)) for gradient in gradients]
 
 
-def other_clipping(training: Training, found: Tensor, whole: Tensor, by_batch: Tensor) -> str:
+def other_clipping(training: Training, gradient: Tensor, whole: Tensor, by_batch: Tensor, running: Tensor) -> str:
     """Name what is limited in place of the norm of the whole gradient; "" where it is nothing that is known."""
     max_norm = float(training.max_grad_norm or 0)
     pieces = whole.split(training.sizes)
@@ -315,15 +318,16 @@ def other_clipping(training: Training, found: Tensor, whole: Tensor, by_batch: T
         "has each number limited, not the norm of all": whole.clamp(-max_norm, max_norm),
         "has the norm of each parameter limited by itself": torch.cat(clipped(pieces, max_norm)),
         "has the norm of each batch's gradient limited, not that of the group": by_batch,
+        "has its norm limited after each batch, not once for the group": running,
     }
-    return next((text for text, other in others.items() if alike(found, other)), "")
+    return next((text for text, other in others.items() if alike(gradient, other)), "")
 
 
-def solve(gradients: Sequence[Tensor], found: Tensor) -> Tensor | None:
+def solve(gradients: Sequence[Tensor], gradient: Tensor) -> Tensor | None:
     """The weights with which gradients add up to what was found; None where they do not."""
     basis = torch.stack(list(gradients), dim=1)
-    weights = torch.linalg.lstsq(basis, found[:, None]).solution[:, 0]
-    is_off = float((basis @ weights - found).norm()) > EXACT * float(found.norm())
+    weights = torch.linalg.lstsq(basis, gradient[:, None]).solution[:, 0]
+    is_off = float((basis @ weights - gradient).norm()) > EXACT * float(gradient.norm())
     return None if is_off else weights
 
 

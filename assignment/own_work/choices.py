@@ -37,8 +37,8 @@ def attend(
     key = torch.tensor([[[[log(weight)] for weight in row]]], dtype=torch.float64)
     query = torch.tensor([[[[factor]]]], dtype=torch.float64)
     _, weights = submission.call(ATTENTION, query, key, torch.ones_like(key), torch.tensor([[[[*allowed]]]]))
-    found: Tensor = weights.detach().view(len(row))
-    return found
+    values: Tensor = weights.detach().view(len(row))
+    return values
 
 
 def one_more_key_forbidden(submission: SubmissionUnderTest, case: Case) -> Choice:
@@ -116,7 +116,7 @@ TESTS: Mapping[str, str] = {
     "test_embedding": "the vectors of random tokens against the formula",
     "test_one_table_is_learned": "how many numbers are learned",
     "test_attention": "the context of random inputs without a mask against the formula",
-    "test_weights": f"the returned weights against the formula, and nothing else; {IF_WRONG_MASKED}, without a mask",
+    "test_weights": f"the weights returned in eval mode, against the formula; {IF_WRONG_MASKED}, without a mask",
     "test_masks": f"the first result with masks of several shapes; {IF_WRONG}, only that forbidden keys do not count",
     "test_masks_among_large_scores": "the context with a mask among very large and very negative scores; "
     f"{IF_WRONG}, only that forbidden keys do not count",

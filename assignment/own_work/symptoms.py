@@ -1,7 +1,7 @@
 """Symptoms of faulty code, as seen from outside.
 
 Each component is called a few times, before and after a change of its code, with the same inputs and parameters. A
-symptom is a sentence with a function that tells whether it is seen. A pair of sentences has a function that returns
+symptom is a sentence with a function that returns whether it is seen. A pair of sentences has a function that returns
 numbers: the first is seen where they become smaller, the second where they become larger. An exception or NaN means
 that nobody can tell: the sentence is no choice then, neither a right one nor a wrong one.
 """
@@ -36,9 +36,9 @@ FORBIDDEN = "A key that the mask forbids gets a weight other than 0, though othe
 MIXED = "What comes out at one position changes when another position changes."
 
 
-def same(one: Tensor, other: Tensor) -> bool:
+def same(first: Tensor, other: Tensor) -> bool:
     """True if two results agree."""
-    return one.shape == other.shape and bool(torch.allclose(one, other, atol=CLOSE))
+    return first.shape == other.shape and bool(torch.allclose(first, other, atol=CLOSE))
 
 
 def other_shape(value: object, *shape: int) -> bool:

@@ -1,4 +1,4 @@
-"""What runs in the worker beside a submission, in place of its other components and as arguments of its functions.
+"""Code that runs in the worker beside a submission, in place of its other components and as arguments of its functions.
 
 So each component can be judged on its own. Nothing here gives an answer away, and a mistake in what a component passes
 to a stand-in shows in the result. The worker loads this package by itself: it imports torch and nothing else of the

@@ -33,7 +33,6 @@ def share_out(scores: Tensor, mask: Tensor | None) -> Tensor:
     if mask is None:
         return weights / weights.sum(dim=-1, keepdim=True)
     allowed = restrict(weights, mask)
-    # No branch on values: the diagnosis computes with many assignments of the parameters at once, by `torch.vmap`.
     allowed = torch.where(allowed.sum(dim=-1, keepdim=True) > 0, allowed, weights)
     return allowed / allowed.sum(dim=-1, keepdim=True)
 

@@ -185,7 +185,7 @@ Trained = tuple[list[Any], list[Tensor], int | None, list[str]]
 
 
 def train(train_epoch: Callable[..., Any], run: dict[str, Any]) -> Trained:
-    """Train as a `Run` says."""
+    """Train by a `Run`."""
     return _train(train_epoch, Run(**run))
 
 
@@ -238,7 +238,7 @@ def settings(
     scheduler: torch.optim.lr_scheduler.LRScheduler | None,
     batches: Sequence[Batch],
 ) -> dict[str, str]:
-    """Settings that a training leaves as they are, by name; the rates may change as the scheduler says."""
+    """Settings that a training leaves as they are, by name; the rates may change with the scheduler."""
     names = "reduction", "ignore_index", "label_smoothing", "weight", "training"
     groups = optimizer.param_groups
     rates = [group["lr"] for group in groups]
@@ -265,5 +265,5 @@ def search(decode: Callable[..., Any], how: dict[str, Any]) -> tuple[Any, bool]:
     """
     model = Oracle(*how["oracle"]).train(how["is_training"])
     model.part.train(how["is_training"] is not how.get("is_mixed", False))
-    found = decode(model, *how["given"], **how["options"])
-    return found, model.training
+    returned = decode(model, *how["given"], **how["options"])
+    return returned, model.training

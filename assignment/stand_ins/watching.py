@@ -24,7 +24,7 @@ def watch(
     """
     called: Any = function if hasattr(function, "__code__") else getattr(function, "forward", None)
     code = called.__code__
-    found: list[Tensor | None] = [None] * len(places)
+    tensors: list[Tensor | None] = [None] * len(places)
     seen, times = [False] * len(places), [0] * len(places)
     running: dict[int, set[int]] = {}
 
@@ -32,7 +32,7 @@ def watch(
         if not seen[index]:
             seen[index] = True
             value = eval(places[index][2], frame.f_globals, dict(frame.f_locals))  # noqa: S307  the student's own
-            found[index] = value.detach().clone() if isinstance(value, Tensor) else None
+            tensors[index] = value.detach().clone() if isinstance(value, Tensor) else None
 
     def trace(frame: FrameType, event: str, argument: object) -> Any:
         if frame.f_code.co_filename != code.co_filename or frame.f_code.co_name.startswith("<"):
@@ -58,7 +58,7 @@ def watch(
         function(*inputs)
     finally:
         sys.settrace(before)
-    return found, times
+    return tensors, times
 
 
 class Recorder:

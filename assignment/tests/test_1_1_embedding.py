@@ -41,17 +41,17 @@ def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: st
     if isinstance(subject.formulas, Exception):
         raise subject.formulas
     tokens = case.tokens(vocab_size, *shape)
-    found = expect_shape(subject.call(tokens), (*shape, d_model), "the embedding").detach().double()
+    returned = expect_shape(subject.call(tokens), (*shape, d_model), "the embedding").detach().double()
     wanted = [formula(tokens).detach() for formula in subject.formulas]
     factors = [
-        (found * vectors).sum(-1, keepdim=True) / (vectors * vectors).sum(-1, keepdim=True) for vectors in wanted
+        (returned * vectors).sum(-1, keepdim=True) / (vectors * vectors).sum(-1, keepdim=True) for vectors in wanted
     ]
     pairs = zip(wanted, factors, strict=True)
     fits = [vectors * factor for vectors, factor in pairs if bool((factor.abs() > 1e-3).all())]
     look_at = "one row of the table for each token, in the order of the tokens"
     expect(bool(fits), "the embedding", "vectors of the table", "others", look_at)
-    nearest = min(fits, key=lambda vectors: float((found - vectors).abs().max()))
-    expect_close(found, nearest, "the embedding, but for a factor of each vector", look_at, TOLERANCE_OF_FLOAT32)
+    nearest = min(fits, key=lambda vectors: float((returned - vectors).abs().max()))
+    expect_close(returned, nearest, "the embedding, but for a factor of each vector", look_at, TOLERANCE_OF_FLOAT32)
 
 
 @pytest.mark.item("times sqrt(d_model)")
@@ -77,8 +77,8 @@ def test_no_more_is_learned(submission: SubmissionUnderTest, case: Case) -> None
     module = submission.build(COMPONENT, vocab_size=13, d_model=6)
     parameters = learned_by(module)
     count = sum(parameter.numel() for parameter in parameters)
-    look_at = "one vector of d_model features for each token, registered as a parameter or a submodule; here there "
-    look_at += shapes_of(parameters)
+    look_at = "one vector of d_model features for each token, registered as a parameter or a submodule"
+    look_at += f"; the shapes here {shapes_of(parameters)}"
     # Whether there is a table at all is for the next test.
     expect(count in (0, 78), "the learned parameters", "vocab_size * d_model = 78 numbers", f"{count}", look_at)
 

@@ -152,7 +152,7 @@ def test_large_and_small_scores(submission: SubmissionUnderTest, case: Case, sca
     inputs = draw(case, (2, 2, 4, 5, 16), dtype)
     inputs |= {name: size * case.normal(2, 2, n, 16, dtype=dtype).sign() for name, n in (("query", 4), ("key", 5))}
     inputs["value"] = (5000 if dtype == torch.float64 else 5) * case.normal(2, 2, 5, 16, dtype=dtype)
-    look_at = "exp(1000) is infinite: which step overflows?"
+    look_at = "exp(1000) is infinite, and exp(-1000) is 0: what is left of the softmax of each single query?"
     expect_right_or_finite(attention_of(submission), case, inputs, look_at, draw(case, (2, 3, 4, 5, 7)))
 
 

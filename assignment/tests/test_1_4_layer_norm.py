@@ -118,10 +118,10 @@ def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, ca
     norm = expect_shape(module(x.clone()), x.shape, "the norm by a new LayerNorm").detach()
     factor = float((norm * x).sum() / x.square().sum())
     rest = float((norm - factor * x).abs().max() / norm.abs().max())
-    what = "what a new LayerNorm returns"
+    label = "what a new LayerNorm returns"
     look_at = "gain and shift change nothing at first: the gain is 1 for each feature, the shift 0"
     expect(
-        rest < 1e-3, what, "x - mean, times the same number for all features", f"a part of {rest:.2g} is not", look_at
+        rest < 1e-3, label, "x - mean, times the same number for all features", f"a part of {rest:.2g} is not", look_at
     )
     # What is divided by something else than the deviation may have another size: that is for other tests.
     size = float(norm.square().mean().sqrt())
@@ -129,7 +129,7 @@ def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, ca
     is_another = is_divided and not make(submission, case, d_model).is_right({"x": x.double()})
     expect(
         0.5 < size < 2.0 or is_another,
-        f"the standard deviation of {what}",
+        f"the standard deviation of {label}",
         "1",
         f"{size:.3g}",
         "the gain is 1 at first",

@@ -41,18 +41,18 @@ def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None
         earlier, now = ([ids, pad + shift] for ids in (given.flip(-1), given))
         return submission.apply("call_after", "masks.padding_mask", earlier, now)
 
-    what, rule = f"padding_mask of {tokens.tolist()}, pad_id {pad + shift}", "True where a key is a word"
-    found = mask(tokens)
-    with observing(lambda: about_mask(found, expected) or about_ids(found, expected, tokens, pad + shift)):
-        expect_same(found, expected, what, rule)
+    label, rule = f"padding_mask of {tokens.tolist()}, pad_id {pad + shift}", "True where a key is a word"
+    returned = mask(tokens)
+    with observing(lambda: about_mask(returned, expected) or about_ids(returned, expected, tokens, pad + shift)):
+        expect_same(returned, expected, label, rule)
     expect_unchanged(mask, {"tokens": tokens}, before)
 
 
-def about_ids(found: object, expected: torch.Tensor, tokens: torch.Tensor, pad_id: int) -> str:
-    if not isinstance(found, torch.Tensor) or found.shape != expected.shape:
+def about_ids(returned: object, expected: torch.Tensor, tokens: torch.Tensor, pad_id: int) -> str:
+    if not isinstance(returned, torch.Tensor) or returned.shape != expected.shape:
         return ""
-    wrong = tokens[(found != expected)[:, 0, 0]].unique().tolist()
-    right = tokens[(found == expected)[:, 0, 0]].unique().tolist()
+    wrong = tokens[(returned != expected)[:, 0, 0]].unique().tolist()
+    right = tokens[(returned == expected)[:, 0, 0]].unique().tolist()
     sides = {
         "padding": wrong == [pad_id],
         "ids above pad_id": min(wrong) > pad_id,

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from assignment.expected.dropout import expect_dropped_entries
-from assignment.expected.flows import Flow, word_of
+from assignment.expected.flows import flow_of
 from assignment.expected.layers import Sizes
 from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
 from assignment.expected.subjects import PARTS_OF_LAYERS as PARTS
@@ -125,15 +125,18 @@ def what_is_dropped(
     output: Callable[..., Any], formulas: Sequence[Callable[..., Any]], kind: str, inputs: dict[str, Any]
 ) -> str:
     """Says of a layer in train mode on which outputs dropout does not act, or whether x is lost; "" otherwise."""
-    found, doubled = output(*inputs.values()), [value if value is None else value.double() for value in inputs.values()]
-    parts = Flow.of(kind).dropped
+    returned, doubled = (
+        output(*inputs.values()),
+        [value if value is None else value.double() for value in inputs.values()],
+    )
+    parts = flow_of(kind).dropped
     for count in range(len(parts), 0, -1):
         for spared in combinations(parts, count):
-            if any(alike(found, formula(*doubled, kept=0.0, spared=spared)[0]) for formula in formulas):
-                names = "any sublayer" if count == len(parts) else " and ".join(map(word_of, spared))
+            if any(alike(returned, formula(*doubled, kept=0.0, spared=spared)[0]) for formula in formulas):
+                names = "any sublayer" if count == len(parts) else " and ".join(parts[place] for place in spared)
                 return f"this is the right result if dropout does not act on the output of {names}"
     other = {**inputs, "x": torch.randn_like(inputs["x"])}
-    is_lost = alike(output(*other.values()), found)
+    is_lost = alike(output(*other.values()), returned)
     return "nothing is left of x: dropout acts on more than the sublayers' outputs" if is_lost else ""
 
 

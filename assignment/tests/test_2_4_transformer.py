@@ -121,8 +121,8 @@ def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, ca
         table.data.mul_(2.0)
         is_shared |= not any(map(all_equal, results(), at_first))  # it changes what both sides return
         table.data.div_(2.0)
-    what = "the embedding tables that encode and decode use"
-    expect(not is_shared, what, "one for each side", "one for both", "source and target are not tied")
+    label = "the embedding tables that encode and decode use"
+    expect(not is_shared, label, "one for each side", "one for both", "source and target are not tied")
 
 
 @pytest.mark.item("gradients")

@@ -24,14 +24,14 @@ def is_likely(share: float, count: int, probability: float) -> bool:
     Otherwise a share as far off has a probability below exp(-24) < 4e-11 by the bound of Chernoff (1952).
     """
     pairs = (share, probability), (1 - share, 1 - probability)
-    return count * sum(found * math.log(found / wanted) for found, wanted in pairs if found > 0) < 24
+    return count * sum(got * math.log(got / wanted) for got, wanted in pairs if got > 0) < 24
 
 
-def check_share(cells: Tensor, probability: float, what: str, look_at: str) -> None:
+def check_share(cells: Tensor, probability: float, label: str, look_at: str) -> None:
     """Fail unless about that share of the cells is allowed."""
     share = int(cells.sum()) / cells.numel()
     is_right = is_likely(share, cells.numel(), probability)
-    expect(is_right, f"the share of random cells {what}", f"about {probability:.5g}", f"{share:.5g}", look_at)
+    expect(is_right, f"the share of random cells {label}", f"about {probability:.5g}", f"{share:.5g}", look_at)
 
 
 def check_random_cells(mask: Tensor, band: Tensor, probability: float) -> None:
@@ -47,8 +47,8 @@ def check_random_cells(mask: Tensor, band: Tensor, probability: float) -> None:
     beside = beside & beside.roll(-1, 0) & beside.roll(-1, 1) & ~torch.eye(len(mask), dtype=torch.bool)
     for cell, other in others.items():
         agree = (mask == other)[beside].double().mean().item()
-        what = f"random cells (i, j) and {cell}"
-        expect(agree < 1 - (1 - chance) / 2, what, "independent of each other", "mostly equal")
+        label = f"random cells (i, j) and {cell}"
+        expect(agree < 1 - (1 - chance) / 2, label, "independent of each other", "mostly equal")
 
 
 def band_of(length: int, width: int) -> Tensor:
@@ -65,8 +65,8 @@ def draw(submission: SubmissionUnderTest, calls: Sequence[tuple[Any, ...]]) -> l
         good = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.shape == (length, length)
         got = f"{describe(mask)}, {getattr(mask, 'dtype', '')}"
         expect(good, "the mask", f"a boolean tensor of shape ({length}, {length})", got)
-    found: list[Tensor] = masks
-    return found
+    checked: list[Tensor] = masks
+    return checked
 
 
 BANDS: dict[str, tuple[int, tuple[int, ...]]] = {  # the length, and the width that is given
@@ -91,11 +91,11 @@ def test_band(submission: SubmissionUnderTest, case: Case, name: str) -> None:
     seeded = torch.Generator().manual_seed(case.size(0, 10**6))
     calls = [(length, *given), (length, width, 0.0, seeded), (length, width, 0.0), (length, width, 0.4)]
     *without, among = draw(submission, calls)
-    what = f"the band of width {width}" if given else "the mask by default: the diagonal"
+    label = f"the band of width {width}" if given else "the mask by default: the diagonal"
     band = band_of(length, width)
     wrong = max(int((mask != band).sum()) for mask in without)
-    expect(wrong == 0, what, "True where abs(i - j) < width", f"{wrong} other cells")
-    expect(bool(among[band].all()), f"{what}, random_prob 0.4", "True within the band", "some False")
+    expect(wrong == 0, label, "True where abs(i - j) < width", f"{wrong} other cells")
+    expect(bool(among[band].all()), f"{label}, random_prob 0.4", "True within the band", "some False")
 
 
 @pytest.mark.item("random cells")
@@ -122,12 +122,12 @@ def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case
         if length > 1:
             i, j = torch.triu_indices(length, length, 1)
             agree, chance = masks[:, i, j] == masks[:, j, i], probability**2 + (1 - probability) ** 2
-            what = f"random cells (i, j) and (j, i) in {count} masks of length {length}"
+            label = f"random cells (i, j) and (j, i) in {count} masks of length {length}"
             is_right = is_likely(agree.double().mean().item(), agree.numel(), chance)
-            expect(is_right, what, "independent of each other", "too often equal, or too seldom")
+            expect(is_right, label, "independent of each other", "too often equal, or too seldom")
     spread = torch.cat(deviations[1:]).mean().item()  # over 160 masks: 1, give or take 0.1
-    what = "the variance of how many random cells a short mask has, divided by that of independent cells"
-    expect(0.45 < spread < 1.9, what, "about 1", f"{spread:.2g}", "the number of random cells is not fixed")
+    label = "the variance of how many random cells a short mask has, divided by that of independent cells"
+    expect(0.45 < spread < 1.9, label, "about 1", f"{spread:.2g}", "the number of random cells is not fixed")
 
 
 @pytest.mark.item("random cells")
@@ -138,12 +138,12 @@ def test_generator(submission: SubmissionUnderTest, case: Case, length: int, wid
     given = [(length, width, 1.0), *((length, width, 0.4, generator) for generator in (*generators, None, None))]
     short = [(3, 0, 0.5, torch.Generator().manual_seed(seed + n % 30)) for n in range(60)]
     full, first, again, other, unseeded, another, *shorts = draw(submission, [*given, *short])
-    what, look_at = f"the mask for length {length}, width {width}, random_prob", "which generator draws the cells?"
-    expect(bool(full.all()), f"{what} 1", "every cell", "some False")
+    label, look_at = f"the mask for length {length}, width {width}, random_prob", "which generator draws the cells?"
+    expect(bool(full.all()), f"{label} 1", "every cell", "some False")
     for mask in (first, unseeded) if length == 70 else ():
         check_random_cells(mask, band, 0.4)
-    expect(torch.equal(first, again), f"{what} 0.4", "equal masks from equal generators", "different masks", look_at)
-    expect(not torch.equal(first, other), f"{what} 0.4", "another mask from another seed", "the same", look_at)
-    expect(not torch.equal(unseeded, another), f"{what} 0.4", "other random cells in each call", "the same")
+    expect(torch.equal(first, again), f"{label} 0.4", "equal masks from equal generators", "different masks", look_at)
+    expect(not torch.equal(first, other), f"{label} 0.4", "another mask from another seed", "the same", look_at)
+    expect(not torch.equal(unseeded, another), f"{label} 0.4", "other random cells in each call", "the same")
     is_same = torch.equal(torch.stack(shorts[:30]), torch.stack(shorts[30:]))
     expect(is_same, "short masks from equal generators", "equal masks", "different masks", look_at)

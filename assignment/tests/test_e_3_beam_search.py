@@ -30,20 +30,20 @@ pytestmark = pytest.mark.task_e_3
 def test_a_garden_path(submission: SubmissionUnderTest, case: Case, beam_size: int) -> None:
     tables = Tables(1)
     tables.say(0, *garden_path(case.number(0.55, 0.75)))
-    [found] = tables.search(submission, [0], beam_size=beam_size)
+    [returned] = tables.search(submission, [0], beam_size=beam_size)
     look_at = "what becomes of a beginning that is less probable now, and better later?"
-    wanted, found = (tables.ids(0), found[:1]) if beam_size == 1 else (tables.ids(1, 2), found)
-    tables.compare([found], [wanted], f"a garden path, beam_size = {beam_size}", look_at)
+    wanted, returned = (tables.ids(0), returned[:1]) if beam_size == 1 else (tables.ids(1, 2), returned)
+    tables.compare([returned], [wanted], f"a garden path, beam_size = {beam_size}", look_at)
 
 
 @pytest.mark.item("a batch")
 def test_rows_of_a_batch_do_not_mix(submission: SubmissionUnderTest, case: Case) -> None:
     tables = eight_sentences((PAD, BOS, EOS))
     sentences = [2, 0, 1, 0]
-    found = tables.search(submission, sentences, masks=case.padding_mask(8, 3), beam_size=2)
+    returned = tables.search(submission, sentences, masks=case.padding_mask(8, 3), beam_size=2)
     wanted = translations_of(tables, sentences, 2, 7)
     look_at = "each row has its own memory, source mask, hypotheses and end"
-    tables.compare(found, wanted, "four sentences of different lengths", look_at)
+    tables.compare(returned, wanted, "four sentences of different lengths", look_at)
 
 
 @pytest.mark.item("length penalty")
@@ -56,10 +56,10 @@ def test_length_penalty(
 ) -> None:
     tables = Tables(1)
     tables.say(0, *short_or_long(step))
-    found = tables.search(submission, [0], beam_size=6, length_penalty=penalty)
+    returned = tables.search(submission, [0], beam_size=6, length_penalty=penalty)
     wanted = [tables.ids(1, 2, 3, 4) if is_long else tables.ids(0)]
     look_at = "which tokens count in the length? (the docstring has the score)"
-    tables.compare(found, wanted, f"length_penalty={penalty}", look_at)
+    tables.compare(returned, wanted, f"length_penalty={penalty}", look_at)
 
 
 @pytest.mark.item("length penalty")
@@ -68,10 +68,10 @@ def test_default_penalty_and_beam(submission: SubmissionUnderTest, case: Case) -
     for sentence, penalty in enumerate((0.55, 0.65)):  # with this one both translations have the same score
         tables.say(sentence, *short_or_long(0.5 ** ((2.5**penalty - 1) / 3)))
     tables.say(2, *FOURTH_AND_FIFTH_BEST)
-    found = tables.search(submission, [0, 1, 2])
+    returned = tables.search(submission, [0, 1, 2])
     wanted = [tables.ids(1, 2, 3, 4), tables.ids(0), tables.ids(3, 2)]
     look_at = "the signature says what beam_size and length_penalty are where they are not given"
-    tables.compare(found, wanted, "the default beam_size and length_penalty", look_at)
+    tables.compare(returned, wanted, "the default beam_size and length_penalty", look_at)
 
 
 @pytest.mark.item("ends")
@@ -84,11 +84,11 @@ def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, ca
         for position in range(1, limit):
             tables.say(sentence, f"{position} w0: w0 {step}, w1-w2 {(1 - step) / 2}")  # less than step
     beam_size = case.size(2, 3)
-    found = tables.search(submission, [1, 0], max_length=limit, beam_size=beam_size, length_penalty=penalty)
+    returned = tables.search(submission, [1, 0], max_length=limit, beam_size=beam_size, length_penalty=penalty)
     wanted = [[], tables.ids(*[0] * limit)]
-    what = f"ended hypotheses and open ones at max_length={limit}, length_penalty={penalty}"
+    label = f"ended hypotheses and open ones at max_length={limit}, length_penalty={penalty}"
     look_at = "what becomes of the hypotheses that are still open at max_length?"
-    tables.compare(found, wanted, what, look_at)
+    tables.compare(returned, wanted, label, look_at)
 
 
 @pytest.mark.item("ends")
@@ -99,10 +99,10 @@ def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, c
     first = ["0 bos: w9 1", "1 w9: eos 0.5, w0 0.5"] if later else ["0 bos: eos 0.5, w0 0.5"]
     chain = [f"{later + n} w{n - 1}: w{n} 1" for n in (2, 3, 4, 5)]  # scores higher than what has ended, but too late
     tables.say(0, *first, f"{later + 1} w0: eos {likely}, w1 {1 - likely}", *chain, f"{later + 6} w5: eos 1")
-    found = tables.search(submission, [0], beam_size=2, length_penalty=2.0, max_length=8)
+    returned = tables.search(submission, [0], beam_size=2, length_penalty=2.0, max_length=8)
     wanted = [tables.ids(*[9] * later, 0)]
     look_at = "when does the search for a sentence end? (the docstring says)"
-    tables.compare(found, wanted, "a beam of two, both ended", look_at)
+    tables.compare(returned, wanted, "a beam of two, both ended", look_at)
 
 
 SPECIAL = {"usual": (PAD, BOS, EOS), "other": (0, 9, 2)}
@@ -139,10 +139,10 @@ def test_settings_together(submission: SubmissionUnderTest, case: Case, name: st
     search = tables.described(sentences, is_training, case.padding_mask(8, length), encoder_masks, **how)
     lines, mode = run_search(submission, search)
     wanted = translations_of(tables, sentences, beam_size, max_length)
-    found = read_lines(lines, len(wanted))
-    what = f"{len(wanted)} sentences with " + ", ".join(f"{key} = {value}" for key, value in options.items())
-    tables.compare(found, wanted, what, "each setting acts as the other tests say")
+    returned = read_lines(lines, len(wanted))
+    label = f"{len(wanted)} sentences with " + ", ".join(f"{key} = {value}" for key, value in options.items())
+    tables.compare(returned, wanted, label, "each setting acts as the other tests say")
     modes = {True: "train", False: "eval"}
     now = modes[mode] if isinstance(mode, bool) else describe(mode)
     look_at = "in which mode was the model before the search?"
-    expect(now == modes[is_training], f"the mode of the model after {what}", modes[is_training], now, look_at)
+    expect(now == modes[is_training], f"the mode of the model after {label}", modes[is_training], now, look_at)

@@ -18,12 +18,12 @@ def failures_of(submission: SubmissionUnderTest, tests: str, kind: str) -> dict[
     text = submission.sources["own_tests"][1]
     if isinstance(problem := parse(text), SyntaxError):
         fail("your tests", "Python", f"line {problem.lineno} of own_tests.py: {problem.msg}")
-    found = named_tests(text, tests)
-    if all(found.values()):
-        raise NotImplementedError(next(iter(found.values()), f"{tests} has no tests"))
-    written = [test for test, todo in found.items() if not todo]
+    named = named_tests(text, tests)
+    if all(named.values()):
+        raise NotImplementedError(next(iter(named.values()), f"{tests} has no tests"))
+    written = [test for test, todo in named.items() if not todo]
     return {
-        name: {test: said for test in written if (said := try_once(submission, tests, test, name))}
+        name: {test: failure for test in written if (failure := try_once(submission, tests, test, name))}
         for name in HANDED_OUT[tests]
         if name.startswith(kind)
     }
@@ -39,8 +39,8 @@ each_class = pytest.mark.parametrize("tests", HANDED_OUT)
 
 @each_class
 def test_right_code_passes(submission: SubmissionUnderTest, tests: str) -> None:
-    found = failures_of(submission, tests, "right")
-    got = [f"{test} fails on {name} ({why})" for name, failed in found.items() for test, why in failed.items()]
+    failures = failures_of(submission, tests, "right")
+    got = [f"{test} fails on {name} ({why})" for name, failed in failures.items() for test, why in failed.items()]
     look_at = f"does the docstring of what {tests} tests say so? A test that rejects right code counts for nothing"
     expect(not got, f"{tests} on right code", "all of your tests pass", "; ".join(got), look_at)
 
@@ -48,8 +48,8 @@ def test_right_code_passes(submission: SubmissionUnderTest, tests: str) -> None:
 @each_class
 def test_faulty_code_is_found(submission: SubmissionUnderTest, tests: str) -> None:
     wrong = {test for failed in failures_of(submission, tests, "right").values() for test in failed}
-    found = failures_of(submission, tests, "fault")
-    missed = [name.partition(": ")[2] for name, failed in found.items() if failed.keys() <= wrong]
+    failures = failures_of(submission, tests, "fault")
+    missed = [name.partition(": ")[2] for name, failed in failures.items() if failed.keys() <= wrong]
     got = f"all pass on code that {', and on code that '.join(missed)}"
     look_at = f"for which call in a test of {tests} would such code return something else than right code?"
     expect(not missed, f"{tests} on faulty code", "a test that fails on each", got, look_at)

@@ -34,18 +34,18 @@ def test_answers(submission: SubmissionUnderTest, item: str) -> None:
     if not entries:
         raise NotImplementedError(f"TODO E.6: your answers about {number}")
     asked = find(component, submission, ASSIGNMENT)
-    what, n, key = f"answers about {name}", len(asked.questions), f"{number} {asked.tag}"
+    label, n, key = f"answers about {name}", len(asked.questions), f"{number} {asked.tag}"
     if key not in answers:
         again = f"your code has changed: `understand` asks about it anew ({number})"
-        fail(what, f'an entry "{key}"', ascii(entries[-1])[:80], again)
+        fail(label, f'an entry "{key}"', ascii(entries[-1])[:80], again)
     given = answers[key]
     if not isinstance(given, (list, tuple)) or len(given) != n or not all(isinstance(answer, str) for answer in given):
-        fail(what, f"a list of {n} texts", describe(given))
-    expect(n > 0, what, "code that can be watched while it runs", "none", f"what does `understand({number!r})` show?")
+        fail(label, f"a list of {n} texts", describe(given))
+    expect(n > 0, label, "code that can be watched while it runs", "none", f"what does `understand({number!r})` show?")
     for index, (question, answer) in enumerate(zip(asked.questions, given, strict=True), start=1):
-        what = f"answer {index} about {name}: {question.text[-1]}"
+        label = f"answer {index} about {name}: {question.text[-1]}"
         is_right, look_at = question.is_answered(answer), "go through the lines by hand"
-        expect(is_right, what, "what your code does", repr(answer[:80]), look_at)
+        expect(is_right, label, "what your code does", repr(answer[:80]), look_at)
 
 
 [HUNTS] = [task for task in ASSIGNMENT.tasks if task.understanding == "hunts"]

@@ -136,8 +136,8 @@ class Hunt:
         checks = dict(zip(PARTS, (self._check_input, self._check_line), strict=True))
         checks[part](answer)
 
-    def _about(self, what: str) -> str:
-        return f"the hunt of {self.student} in {self.number}: {what}"
+    def _about(self, text: str) -> str:
+        return f"the hunt of {self.student} in {self.number}: {text}"
 
     def _check_input(self, answer: Mapping[str, Any]) -> None:
         __tracebackhide__ = True

@@ -115,8 +115,8 @@ class Suite:
         Raises: SubmissionDiedError, SubmissionTimeoutError where a test has ended its process. It is excluded; where
         nobody knows which test it was, the next time all are run one by one.
         """
-        found = Counter(self.found_by.values())
-        tests = sorted(self.counting, key=lambda test: (-found[test], draw.random()))
+        counts = Counter(self.found_by.values())
+        tests = sorted(self.counting, key=lambda test: (-counts[test], draw.random()))
         for some in [[test] for test in tests] if self.one_by_one else [tests]:
             try:
                 verdicts = run(some, [[draw.getrandbits(32) for _ in range(2)] for _ in some])

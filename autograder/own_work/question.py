@@ -3,7 +3,7 @@
 Wrong options come from running, too: they are right of another change, another line, another call. Which of them are
 taken decides whether the right one is the longest, the one with most digits, the one that has least in common with
 the others. So its rank by each of these is drawn first, and options are taken that come close: nothing but the code
-tells the answer.
+reveals the answer.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class Analysis(NamedTuple):
     """Results of a kind of question: number of answers, and the share of right ones.
 
     `discrimination` is the correlation of a right answer with the share of right answers to the student's other
-    questions; None where it cannot be told. A kind that is weak does not tell strong students from weak ones.
+    questions; None where it is unknown. A kind that is weak does not tell strong students from weak ones.
     """
 
     kind: str

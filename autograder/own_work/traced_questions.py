@@ -4,7 +4,7 @@ The code is run in small calls and watched, as by a debugger. What is asked, and
 the component alone: whoever has the same code gets the same questions, at home and where it is graded.
 
     asked = find("layers.LayerNorm", submission, assignment)
-    asked.tag             tells one version of the component from another
+    asked.tag             distinguishes versions of the component
     asked.listing         its lines with the numbers by which questions name them
 """
 
@@ -76,7 +76,7 @@ class Scene:
 class Place:
     """An expression that is looked at: after a statement that sets it, or before the one that it is a part of.
 
-    The statement is told by its first and last line in the module, and by its number in the component's listing.
+    The statement is known by its first and last line in the module, and by its number in the component's listing.
     """
 
     first: int
@@ -136,8 +136,10 @@ def places_in(lines: Mapping[int, str]) -> list[Place]:
     text, numbers = "\n".join(lines.values()), list(lines)
     tree = ast.parse(text)
     # A module is made before the call: nobody looks on there.
-    making = {id(part) for it in ast.walk(tree) if getattr(it, "name", "") == "__init__" for part in ast.walk(it)}
-    blocks = [it for it in ast.walk(tree) if isinstance(it, BLOCKS) and id(it) not in making]
+    making = {
+        id(part) for inner in ast.walk(tree) if getattr(inner, "name", "") == "__init__" for part in ast.walk(inner)
+    }
+    blocks = [inner for inner in ast.walk(tree) if isinstance(inner, BLOCKS) and id(inner) not in making]
     inside = {id(part) for block in blocks for part in ast.walk(block)}
     places: list[Place] = []
     for node in ast.walk(tree):
@@ -236,15 +238,17 @@ def _asked_for_change(
 
 def _may_change_before(answer: int, text: str, position: int, sights: Sequence[Sight]) -> bool:
     """True if an earlier line sets what the mask may decide, out of sight: a list, an attribute, a tensor in a loop."""
-    out_of_sight = {it.place.number for it in sights if it.times > 1 or (it.times and it.value is None)}
-    in_sight = {it.place.number for it in sights} - out_of_sight
-    nodes = sorted((it for it in ast.walk(ast.parse(text)) if isinstance(it, ast.stmt)), key=lambda node: node.lineno)
+    out_of_sight = {sight.place.number for sight in sights if sight.times > 1 or (sight.times and sight.value is None)}
+    in_sight = {sight.place.number for sight in sights} - out_of_sight
+    nodes = sorted(
+        (sight for sight in ast.walk(ast.parse(text)) if isinstance(sight, ast.stmt)), key=lambda node: node.lineno
+    )
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name != "__init__"]
-    called = next((it for it in functions if it.name == "forward"), functions[0])
-    inputs = [it.arg for it in called.args.args if it.arg != "self"]
-    others = {it.arg for function in functions for it in function.args.args} - {"self", *inputs}
+    called = next((sight for sight in functions if sight.name == "forward"), functions[0])
+    inputs = [sight.arg for sight in called.args.args if sight.arg != "self"]
+    others = {sight.arg for function in functions for sight in function.args.args} - {"self", *inputs}
     masked = {*others, *inputs[position : position + 1]}  # of helpers, any argument may be
-    for node in (it for it in nodes if isinstance(it, SETTING) and it.lineno < answer):
+    for node in (sight for sight in nodes if isinstance(sight, SETTING) and sight.lineno < answer):
         within = node.iter if isinstance(node, ast.For) else node
         names = [part for part in ast.walk(within) if isinstance(part, ast.Name)]
         if any(part.id in masked for part in names if isinstance(part.ctx, ast.Load)):

@@ -17,7 +17,7 @@ from torch import Tensor
 from ..sandbox.worker.running import call_again, has_changed, keep
 from .comparison import all_equal, expect, fail
 from .experiments import attempted
-from .fitting import tensors_in
+from .fitting import CALL_FAILED, tensors_in
 from .results import CHANGED, INPUTS, OBSERVED, CheckFailed, UnreadableError
 
 Inputs = Mapping[str, Tensor | None]
@@ -123,7 +123,8 @@ def explain(
     if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
         error.add_note(mixed)
     error.add_note("\n".join(about_sizes(str(error), inputs)))
-    if inside and (text := attempted(partial(inside, inputs))):
+    is_of_code = isinstance(error, (*CALL_FAILED, AttributeError))  # after a time limit there is no time left
+    if inside and is_of_code and (text := attempted(partial(inside, inputs))):
         error.add_note(f"{OBSERVED}{text}")
 
 

@@ -17,6 +17,7 @@ from .comparison import (
     NEGLIGIBLE,
     TOLERANCE,
     TOLERANCE_OF_FLOAT32,
+    alike,
     describe,
     difference,
     expect,
@@ -68,6 +69,12 @@ def tensors_in(value: Any, copied: bool = False) -> list[Tensor]:
     if isinstance(value, (list, tuple)):
         return [tensor for item in value for tensor in tensors_in(item, copied)]
     return []
+
+
+def are_alike(result: object, other: object) -> bool:
+    """True if two results, nested alike, hold the same numbers but for rounding."""
+    got, due = tensors_in(result), tensors_in(other)
+    return bool(due) and len(got) == len(due) and all(map(alike, got, due))
 
 
 def leaves_of(parameters: Sequence[Tensor]) -> list[Tensor]:

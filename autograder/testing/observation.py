@@ -18,6 +18,7 @@ from .comparison import CLOSE, alike, worst_place
 
 TINY = 1e-12  # weights below it are rounding, or forbidden
 MOST_ROWS = 4  # by one less than so many a mask may be moved
+NEARLY = 3e-3
 FEW = 0.9  # of all values may differ where the others are right by more than accident
 
 
@@ -33,8 +34,8 @@ def observe(actual: Tensor, expected: Tensor, inputs: Mapping[str, Tensor | None
             return ""
         if not torch.isfinite(actual).all():
             return not_finite(actual, given)
-        looks = all_alike, an_argument, weights, a_factor, lengths, a_summand, a_shift, a_limit, moved, later, places
-        for look in looks:
+        first = all_alike, an_argument, weights, a_factor, a_function, lengths
+        for look in (*first, a_summand, a_shift, a_limit, moved, later, places):
             if text := look(actual, expected, given):
                 return text
     return ""
@@ -82,6 +83,8 @@ def weights(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
             if actual.size(axis) > 1 and alike(over_axis, torch.ones_like(over_axis)):
                 return f"weights sum to 1 over axis {axis}, not over the last one, the keys"
         worst = sums.flatten()[(sums - 1).abs().argmax()].item()
+        if abs(worst - 1) < NEARLY:  # by rounding
+            return ""
         return f"the weights of a query should sum to 1; here they sum to {worst:.4g}"
     if bool(((actual == 0) | (actual == 1)).all()) and actual.size(-1) > 1:
         return "one key of each query has the weight 1, and all others 0"
@@ -166,9 +169,6 @@ def known(factor: float, given: dict[str, Tensor]) -> str:
         about = f"{size} is the size of an axis of {name}"
         forms |= {f"sqrt({size})": (size**0.5, about), f"1 / sqrt({size})": (size**-0.5, about)}
         forms |= {f"{size}": (size, about), f"1 / {size}": (1 / size, about)}
-        if (whole := math.isqrt(size)) > 1 and whole**2 != size:  # the root was rounded down
-            forms |= {f"{whole} / sqrt({size})": (whole * size**-0.5, about)}
-            forms |= {f"sqrt({size}) / {whole}": (size**0.5 / whole, about)}
     for first, second in permutations(sizes, 2):
         forms.setdefault(
             f"sqrt({first} / {second})", ((first / second) ** 0.5, f"{first} and {second} are sizes of axes")
@@ -178,10 +178,24 @@ def known(factor: float, given: dict[str, Tensor]) -> str:
         if size > 1 and size - 1 not in sizes:
             about = f"{size} is the size of an axis of {name}"
             forms.setdefault(f"sqrt({size - 1} / {size})", ((1 - 1 / size) ** 0.5, about))
+    for size, name in sizes.items():
+        if (whole := math.isqrt(size)) > 1 and whole**2 != size:  # the root was rounded down
+            about = f"{size} is the size of an axis of {name}"
+            forms.setdefault(f"{whole} / sqrt({size})", (whole * size**-0.5, about))
+            forms.setdefault(f"sqrt({size}) / {whole}", (size**0.5 / whole, about))
     for form, (number, about) in forms.items():
         if abs(factor / number - 1) < CLOSE:
-            return f"; {form} = {number:.4g}, and {about}"
+            return f"; {about}" if form.isdecimal() else f"; {form} = {number:.4g}, and {about}"
     return ""
+
+
+def a_function(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices that a function was applied to what is expected, or is missing."""
+    functions = {"exponentials": torch.exp, "squares": torch.square, "absolute values": torch.abs}
+    inverse = {"logarithms": torch.exp, "roots": torch.square}
+    names = [name for name, function in functions.items() if alike(actual, function(expected))]
+    names += [name for name, function in inverse.items() if alike(function(actual), expected)]
+    return f"these are the {names[0]} of the expected values" if names else ""
 
 
 def lengths(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
@@ -191,12 +205,12 @@ def lengths(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     got, due = actual.norm(dim=-1), expected.norm(dim=-1)
     if not due.all() or not alike(actual, expected * (got / due)[..., None]):
         return ""
-    longest, same = got.max(), "each vector has the direction that is expected, but"
+    longest = got.max()
     if alike(got, longest.expand_as(got)):
-        return f"{same} all have the length {longest:.4g}"
+        return f"each vector has the direction that is expected, but all have the length {longest:.4g}"
     if alike(got, due.clamp(max=longest)):
         return f"no vector is longer than {longest:.4g}; {int((due > longest).sum())} that should be are cut to it"
-    return f"{same} is {(got / due).min():.3g} to {(got / due).max():.3g} times as long"
+    return ""
 
 
 def a_summand(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
@@ -228,7 +242,7 @@ def agreement(actual: Tensor, expected: Tensor) -> str:
     """Count the digits to which values agree that are nearly right, in words."""
     actual, expected = actual.double(), expected.double()
     error = ((actual - expected).abs() / (expected.abs() + 0.1 * expected.abs().mean())).max().item()
-    return f"all values agree to {-math.log10(error):.0f} digits or so" if 0 < error < 3e-3 else ""
+    return f"all values agree to {-math.log10(error):.0f} digits or so" if 0 < error < NEARLY else ""
 
 
 def moved(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:

@@ -53,6 +53,7 @@ from .fitting import (
     Candidates,
     Computation,
     Pair,
+    are_alike,
     compare_gradients,
     compare_part,
     expect_own_gradients,
@@ -177,14 +178,14 @@ class Subject:
                 with torch.inference_mode():
                     result = copied(*copies_of(inputs.values()))
                 self._expect_result(result, inputs, COPY)
-            handed, what = copies_of(inputs.values()), "the result of an earlier call, after another call"
+            handed, label = copies_of(inputs.values()), "the result of an earlier call, after another call"
             for given in (inputs, others):  # the second time, the very same tensors have other contents
                 for argument, value in zip(handed, given.values(), strict=True):
                     if argument is not None and value is not None:
                         argument.data.copy_(value)
                 self._expect_result(self.call(*handed), given, STATE)
                 is_kept = all_equal(kept, tensors_in(first))
-                expect(is_kept, what, "as it was", "changed", "return new tensors from each call")
+                expect(is_kept, label, "as it was", "changed", "return new tensors from each call")
 
     def is_right(self, inputs: Inputs, of: Sequence[str] = (), contiguous: bool = False) -> bool:
         """Return True if `expect_values` would pass."""
@@ -259,10 +260,10 @@ class Subject:
 
         formulas = [] if isinstance(self.formulas, Exception) else self.formulas
         learned = [parameter for parameter, _ in self.parameters]
-        inside = self.inside if not getattr(self.call, "training", False) else None
         candidates = [partial(compute, formula) for formula in formulas]
-        text = look(call, candidates, inputs, self.call, learned, inside, is_thorough)
-        return text or self.if_parts_are_right * (inside is not None and is_thorough)
+        text = look(call, candidates, inputs, self.call, learned, self.inside, is_thorough)
+        is_sure = self.inside is not None and not getattr(self.call, "training", False)
+        return text or self.if_parts_are_right * (is_sure and is_thorough)
 
     def _dtype_for(self, inputs: Inputs) -> torch.dtype | None:
         """The dtype of the results: by default that of the first input of floats."""
@@ -331,7 +332,11 @@ class Subject:
         if missed := list(failures(judged, judged_where)):
             text, part, error = max(missed, key=lambda failure: failure[0])
             others = failures(set(returned) - {*judged}, None)
-            if error.compared:  # of what has another shape, values elsewhere tell nothing
+            result = returned[part]
+            swapped = [name for name in right if name != part and are_alike(result, right[name])]
+            if swapped:
+                error.observed = f"this is what {swapped[0]} should be"
+            elif error.compared:  # of what has another shape, values elsewhere tell nothing
                 text = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
                 error.observed = text or agreement(*error.compared)
             error.part = part

@@ -302,12 +302,12 @@ def _check_senses(row: Row, entry: S, others: list[S], compete: Callable[[S, S],
     others.append(entry)
 
 
-def _adjectives_compete(one: Adjective, other: Adjective) -> bool:
-    if "both" not in (one.use, other.use) and one.use != other.use:
+def _adjectives_compete(first: Adjective, other: Adjective) -> bool:
+    if "both" not in (first.use, other.use) and first.use != other.use:
         return False
-    if one.is_before != other.is_before and "attribute" in (one.use, other.use):
+    if first.is_before != other.is_before and "attribute" in (first.use, other.use):
         return False
-    return one.selection.overlaps(other.selection)
+    return first.selection.overlaps(other.selection)
 
 
 def read_verbs(path: Path, reader: SelectionReader, options: Iterable[str]) -> tuple[Verb, ...]:
@@ -332,14 +332,14 @@ def read_verbs(path: Path, reader: SelectionReader, options: Iterable[str]) -> t
     return tuple(verbs)
 
 
-def _verbs_compete(one: Verb, other: Verb) -> bool:
-    if (one.frame, one.prep) != (other.frame, other.prep):
+def _verbs_compete(first: Verb, other: Verb) -> bool:
+    if (first.frame, first.prep) != (other.frame, other.prep):
         return False
-    if one.frame in ONE_SENSE:
+    if first.frame in ONE_SENSE:
         return True
-    if not one.subject.overlaps(other.subject):
+    if not first.subject.overlaps(other.subject):
         return False
-    return one.frame in ("intransitive", "expression") or one.object.overlaps(other.object)
+    return first.frame in ("intransitive", "expression") or first.object.overlaps(other.object)
 
 
 def read_adverbs(path: Path) -> Iterator[Adverb]:

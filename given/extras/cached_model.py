@@ -1,7 +1,7 @@
 """A model that decodes with a key/value cache, for the searches of `decode.py`: each step computes one position.
 
 The keys and values of earlier positions do not change, so they are computed once and kept, and those of the memory too.
-All of this relies on how the reference's layers are written; `fits` tells whether a model's are.
+All of this relies on how the reference's layers are written; `fits` returns whether a model's are.
 
 Shapes: r rows, one for each beginning of a sentence · t target length so far · d = d_model.
 """

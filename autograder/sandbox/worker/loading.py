@@ -240,8 +240,8 @@ def takes_what(original: Any, stand_in: Any) -> bool:
         return True
 
     def names(function: Any) -> set[str]:
-        found = inspect.signature(function).parameters.values()
-        return {argument.name for argument in found if argument.kind is argument.POSITIONAL_OR_KEYWORD}
+        parameters = inspect.signature(function).parameters.values()
+        return {argument.name for argument in parameters if argument.kind is argument.POSITIONAL_OR_KEYWORD}
 
     is_module = all(hasattr(each, "forward") for each in (original, stand_in))
     calls = [(original, stand_in), *([(original.forward, stand_in.forward)] if is_module else [])]

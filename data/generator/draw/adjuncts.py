@@ -193,6 +193,6 @@ def other_person(draw: Draw, subject: Nominal | None, names: tuple[str, ...] = E
     return None if is_same else pronoun
 
 
-def same(one: Nominal | None, other: Nominal | None) -> bool:
+def same(first: Nominal | None, other: Nominal | None) -> bool:
     """True if two nominals are one name."""
-    return isinstance(one, Name) and isinstance(other, Name) and one.entry is other.entry
+    return isinstance(first, Name) and isinstance(other, Name) and first.entry is other.entry

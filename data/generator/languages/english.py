@@ -72,9 +72,9 @@ class English(Writer):
     def spell(self, words: list[Word]) -> list[Word]:
         """Hyphens and apostrophes separate tokens."""
         return [
-            Word(part, found.keys, found.fallback)
-            for found in words
-            for part in found.text.replace("-", " ").replace("'", " ").split()
+            Word(part, word.keys, word.fallback)
+            for word in words
+            for part in word.text.replace("-", " ").replace("'", " ").split()
         ]
 
     # -- clauses ----------------------------------------------------------------------------------------

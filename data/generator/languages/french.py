@@ -274,7 +274,7 @@ def _behind_verb(verb: Word, pronoun: list[Word]) -> list[Word]:
     """A subject behind the verb; *t* stands between vowels (*a t il*)."""
     if len(pronoun) != 1:
         return pronoun
-    [whole] = [replace(found, before_vowel="", kind=WHOLE) for found in pronoun]
+    [whole] = [replace(form, before_vowel="", kind=WHOLE) for form in pronoun]
     needs_t = verb.text[-1] in "ae" and whole.text in ("il", "elle", "on")
     return [replace(whole, text="t"), whole] if needs_t else [whole]
 

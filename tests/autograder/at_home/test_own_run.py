@@ -96,17 +96,13 @@ WRONG_ERROR = "return self.contract(torch.relu(self.expand(x)))", "return self.c
 WRONG_VALUE = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.tanh(self.expand(x)))"
 
 
-def test_of_an_error_the_students_own_lines_are_shown(tmp_path):
-    output = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x")
+def test_of_an_error_the_students_own_lines_are_shown_and_the_debugger_stops_there(tmp_path):
+    output = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--pdb", status=2)
+    assert f"-> {WRONG_ERROR[1]}\n(Pdb)" in output
     test, student, error = map(output.index, ("test_1_5_feed_forward.py:", "layers.py:", "E   RuntimeError"))
     assert test < student < error and WRONG_ERROR[1] in output[student:error]
     assert "torch/nn" not in output and "autograder/testing" not in output and "under_test.py" not in output
     assert "torch/nn" in run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--full-trace")
-
-
-def test_the_debugger_stops_in_the_students_code(tmp_path):
-    output = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--pdb", status=2)
-    assert f"-> {WRONG_ERROR[1]}\n(Pdb)" in output
 
 
 def test_each_failed_version_is_an_attempt_though_few_tests_have_run(tmp_path):

@@ -22,8 +22,8 @@ from autograder.reports.class_summary import as_class_table, tasks_of, write_sum
 from autograder.reports.exports import IMPORTING, export, grades_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
-from autograder.reports.terminal import as_table
-from autograder.testing.results import State, TaskResult
+from autograder.reports.terminal import as_table, rubric_of
+from autograder.testing.results import ItemMark, State, TaskResult
 from foundation.assignment_file import read_assignment
 
 from ..submissions import record_of, rows_of
@@ -165,6 +165,12 @@ def test_the_items_that_were_lost_most_often_come_first(pages):
     )["class.html"]
     text = section(page, "items")
     assert text.endswith("Layer normalisation second 3 of 4 1.4 Layer normalisation first 1 of 4")
+
+
+def test_the_rubric_says_which_item_is_worth_nothing_without_which():
+    items = (ItemMark("values", 0.0, 3.0, 1), ItemMark("table", 0.0, 1.0, 0, "values"), ItemMark("masks", 2.0, 2.0, 0))
+    part, *_ = record_of("anna", TaskResult(FIRST, State.FAILED, 2.0, "why", items=items)).judgement.parts
+    assert rubric_of(part) == "✗ values: 0 of 3\n✗ table: 0 of 1, worth nothing without “values”\n✓ masks: 2 of 2"
 
 
 def test_who_is_late_and_what_a_person_has_to_decide(pages):

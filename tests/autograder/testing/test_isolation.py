@@ -62,7 +62,7 @@ def broken_parts(reference, assignment):
 
 
 def test_a_broken_part_costs_its_own_tasks(judge, reference, assignment, sampled):
-    cases = {name: case for name, *case in sampled(broken_parts(reference, assignment), 3)}
+    cases = {name: case for name, *case in sampled(broken_parts(reference, assignment), 5)}
     for name, results in judge({name: change for name, (change, _, _) in cases.items()}):
         _, components, message = cases[name]
         assert set(results) == {task.number for task in assignment.tasks if set(task.components) & set(components)}, (

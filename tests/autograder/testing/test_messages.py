@@ -7,6 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from autograder.grading.explaining import explain_by_one
+from autograder.testing.arguments import traits_of
 from autograder.testing.case import earlier_keys
 from autograder.testing.comparison import observe_shape
 from autograder.testing.contrast import Call, only
@@ -23,6 +24,7 @@ MASK = torch.tensor([1, 1, 0, 1, 0]).bool().expand(2, 4, 5).clone()
 MASK[0, 1] = False
 SEEN = MASK.any(-1, keepdim=True)
 MASKED = torch.where(SEEN, SCORES.masked_fill(~MASK, -torch.inf).softmax(-1), 0.2)
+WIDE = torch.randn(5, 11, dtype=torch.float64)
 QUERY = torch.randn(2, 4, 7, dtype=torch.float64)
 
 
@@ -40,6 +42,21 @@ CASES = {  # what was returned, what is right, the arguments, a part of the mess
     ),
     "no residual": (Y, X + Y, {"x": X}, "adding it"),
     "one number": (torch.full_like(X, 1.5), X, {}, "every value is 1.5"),
+    "a root rounded down": (3 * WIDE, 11**0.5 * WIDE, {}, "3 / sqrt(11) = 0.9045, and 11 is the size of"),
+    "a factor that is a size": (7 * X, X, {"query": QUERY}, "7 times what is expected; 7 is the size of an axis of"),
+    "exponentials": (X.exp(), X, {}, "these are the exponentials of the expected values"),
+    "roots": (X.exp().sqrt(), X.exp(), {}, "these are the roots of the expected values"),
+    "vectors of length 1": (F.normalize(X, dim=-1), X, {}, "all have the length 1"),
+    "vectors that are cut": (X * (2 / X.norm(dim=-1, keepdim=True)).clamp(max=1), X, {}, "no vector is longer than 2;"),
+    "one place later": (X.roll(1, 1), X, {}, "the expected values in other places"),
+    "one place later, the first lost": (
+        torch.cat([Y[:, :1], X[:, :-1]], 1),
+        X,
+        {},
+        "along axis 1, these are the expected values one place later",
+    ),
+    "the last two": (torch.cat([X[:, :1], Y[:, 1:]], 1), X, {}, "only the last 2 of 3 along axis 1 differ"),
+    "rounded weights": (WEIGHTS.half().double(), WEIGHTS, {}, None),
     "unchanged": (X, Y, {"x": X}, "the result is x"),
     "one place": (torch.cat([X[:, :2], Y[:, 2:]], 1), X, {}, "only index 2 of axis 1 differs, of 3"),
     "other places": (X.flip(1), X, {}, "the expected values in other places"),
@@ -119,11 +136,31 @@ def test_the_plain_row_is_shown_unless_a_shape_or_something_observed_explains_mo
     assert most_telling([unwritten, table[3]], [unwritten, *table[1:]]) is table[3]
 
 
+@pytest.mark.parametrize(
+    ("mask", "traits"),
+    [
+        (None, {"without a mask"}),
+        (MASK, {"with a mask", "with a mask of 3 axes", "with a query that may attend to no key"}),
+        (MASK[1, :1], {"with a mask", "with a mask of 2 axes"}),
+        (
+            torch.ones(1, 2, 3, 3).bool(),
+            {"with a mask", "with a mask of 4 axes", "with a mask for each head", "with a mask that forbids nothing"},
+        ),
+    ],
+)
+def test_traits_of_a_mask(mask, traits):
+    assert {*traits_of({"mask": mask}, None)} == traits
+
+
 def call(is_right: bool, *traits: str, kind: str = "values", **sizes: int) -> Call:
     return Call(frozenset(traits), tuple(sizes.items()), is_right, kind)
 
 
 CONTRASTS = {
+    "with src_mask and with tgt_mask: all 2 such calls are wrong, and all 2 others are right": [
+        *[call(False, "with src_mask", "with tgt_mask", "with a mask of 4 axes")] * 2,
+        *[call(True, "without src_mask", "without tgt_mask")] * 2,
+    ],
     "in train mode: all 2 such calls are wrong, and all 3 others are right": [
         *[call(False, "in train mode", "in float64")] * 2,
         *[call(True, "in eval mode", "in float64")] * 3,
@@ -147,6 +184,7 @@ WRONG_MASKS = {
     "the diagonal alone is wrong": lambda right: right.tril(-1),
     "each query has the row of the query 1 later": lambda right: torch.ones_like(right).tril(1),
     "each query has the row of the query 2 earlier": lambda right: right.tril(-2),
+    "each row has as many True as expected, in other places": lambda right: right.flip(1),
     "": lambda right: torch.zeros_like(right),
 }
 
@@ -163,6 +201,13 @@ def test_the_trait_of_wrong_calls_stands_before_the_question(message):
     outcome = replace(MASKS[0], calls=tuple(CONTRASTS[message]))
     lines = with_contrast(outcome, [outcome]).split("\n")
     assert lines[-1].startswith("  look at:") and (f"  only:     {message}" == lines[-2]) is bool(message)
+
+
+def test_only_calls_of_the_failure_that_is_shown_are_contrasted():
+    encoded = [call(n < 20, kind="values of memory", src=n) for n in (3, 4, 5, 210)]
+    decoded = [call(n < 20, kind="values of output", tgt=n) for n in (3, 4, 5, 210)]
+    assert "where tgt is longer than 5" in only([*decoded, *encoded])
+    assert "where src is longer than 5" in only([*decoded, *encoded], encoded)
 
 
 def test_a_change_of_arguments_comes_first_and_alone():
