@@ -5,14 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
-import socket
 import subprocess
-import time
 
 import pytest
 from tokenizers import Tokenizer
 
-from data import parallel_text
 from data.encodings import SPLITS, Choices, Encoding, empty_tokenizer, read_encoding
 from data.encodings import UNKNOWN_WORD as UNKNOWN
 from data.files import CorpusError
@@ -26,9 +23,8 @@ from reference.data import read_pairs
 from reference.vocab import join_subwords
 from release.contents import check_corpus
 
-from .conftest import run
+from .conftest import PAIRS, run
 
-PAIRS = [(f"Das Haus_{n % 7} hat {n} Türen ...", f"The house_{n % 7} has {n} doors ...") for n in range(60)]
 cut_words = Encoding(empty_tokenizer("signs", lowercase=False)).cut
 
 
@@ -48,19 +44,6 @@ def made(tmp_path):
         return read(folder), summary
 
     return make
-
-
-@pytest.fixture
-def command(tmp_path, capsys):
-    """Runs `prepare` with --output out, or another: its standard output, or the error where it fails."""
-
-    def command(*options, status=0):
-        assert run("prepare", "--output", tmp_path / "out", *options) == status
-        output, error = capsys.readouterr()
-        assert not status or error.count("\n") == 1
-        return error if status else output
-
-    return command
 
 
 @pytest.fixture
@@ -265,22 +248,6 @@ def test_a_prepared_corpus_takes_the_course_s_place(made, tmp_path):
 # -- datasets -------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def dataset(tmp_path, monkeypatch):
-    """Makes a dataset in the form that WMT14 and OPUS Books have, with the pairs in two languages."""
-    import datasets
-
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-
-    def make(name, *languages):
-        (tmp_path / name).mkdir()
-        rows = [{"id": str(n), "translation": dict(zip(languages, pair, strict=True))} for n, pair in enumerate(PAIRS)]
-        (tmp_path / name / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
-        return tmp_path / name
-
-    return make
-
-
 @pytest.mark.slow  # the library takes seconds to load
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_dataset(tmp_path, command, dataset):
@@ -301,42 +268,6 @@ def test_a_dataset(tmp_path, command, dataset):
     (table / "train.csv").write_text("de,en\n,empty\n" + "".join(f'"{de}","{en}"\n' for de, en in PAIRS))
     output = command("--dataset", table, *where[2:], "--languages", "de", "en")
     assert "50 train, 5 dev, 5 test\n" in output and "dropped: 1 empty\n" in output
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.parametrize("kind", ["parquet", "arrow", "json", "csv"])
-def test_a_dataset_of_each_kind_of_file_gives_its_splits(tmp_path, command, dataset, kind):
-    import datasets
-
-    rows = [{"de": de, "en": en} for de, en in PAIRS]
-    rows = rows if kind == "csv" else [{"translation": row} for row in rows]
-    parts = {"train": rows[:40], "validation": rows[40:52], "test": rows[52:]}
-    splits, folder = (
-        datasets.DatasetDict({name: datasets.Dataset.from_list(own) for name, own in parts.items()}),
-        tmp_path / "x",
-    )
-    if kind == "arrow":
-        splits.save_to_disk(folder)
-    for name, table in splits.items() if kind != "arrow" else ():
-        folder.mkdir(exist_ok=True)
-        getattr(table, f"to_{kind}")(str(folder / f"{name}.{kind}"))
-    words = ["--dataset", folder, "--languages", "de", "en", "--encoding", "words"]
-    assert "40 train, 12 dev, 8 test" in command(*words)
-
-
-@pytest.mark.slow
-def test_a_hub_that_does_not_answer_is_one_line_after_four_seconds(command, dataset, monkeypatch):
-    """From a server that takes a connection and says nothing."""
-    assert parallel_text.HUB_SECONDS == 4
-    monkeypatch.setattr(parallel_text, "HUB_SECONDS", 0.5)
-    for place in ("datasets.config", "huggingface_hub.constants"):
-        monkeypatch.setattr(f"{place}.HF_HUB_OFFLINE", False)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:{1}".format(*silent.getsockname()))
-        start = time.monotonic()
-        error = command("--dataset", "wmt14", "--config", "de-en", "--languages", "de", "en", status=2)
-        assert "--dataset wmt14: it cannot be loaded: Couldn't reach" in error and time.monotonic() - start < 10
 
 
 SMALL = "--d-model 16 --n-heads 2 --d-ff 16 --n-layers 1 --max-length 8"

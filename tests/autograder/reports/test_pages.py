@@ -25,6 +25,7 @@ from autograder.reports.pages import write_pages
 from autograder.reports.terminal import as_table, rubric_of
 from autograder.testing.results import ItemMark, State, TaskResult
 from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
 
 from ..submissions import record_of, rows_of
 
@@ -300,6 +301,13 @@ def test_in_a_browser(tmp_path, pages, scheme):
             page.set_viewport_size({"width": 360, "height": 640})
             assert page.evaluate("document.documentElement.scrollWidth") <= 360, f"{link} is too wide for a telephone"
         assert not problems
+
+
+@pytest.mark.parametrize("name", ["class", "similar", "student"])
+def test_every_table_scrolls_in_a_box_of_its_own(name):
+    text = (ROOT / "autograder" / "reports" / "templates" / f"{name}.html").read_text()
+    boxes = re.findall(r'<div class="scrolls" tabindex="0">\s*<table', text)
+    assert text.count("<table") == len(boxes) > 0
 
 
 def test_translations_that_are_nobodys_own_are_looked_at_first(pages):
