@@ -56,20 +56,22 @@ class Flow:
             self.places = {"0": "T", "1": "P", "3": "G" if kind == "decode" else "S"}
         elif "Layer" in kind:
             with torch.random.fork_rng(devices=[]):  # its own parameters are random, and of no use
-                one_layer = getattr(nn, f"Transformer{kind}")
-                self._module = one_layer(1, 1, 1, activation=nn.Identity(), batch_first=True, norm_first=norm_first)
+                self._module = getattr(nn, f"Transformer{kind}")(
+                    1, 1, 1, activation=nn.Identity(), norm_first=norm_first
+                )
             self._module.linear2 = nn.Identity()
             self.places = {name: LETTERS[name] for name, _ in self._module.named_children() if name in LETTERS}
         else:
             layer: Any = nn.Identity()
             layer.self_attn = SimpleNamespace(batch_first=True)  # all that PyTorch asks a layer for
             options = {"enable_nested_tensor": False} if kind == "Encoder" else {}
-            last = {"norm": nn.Identity()} if norm_first else {}
-            self._module = getattr(nn, f"Transformer{kind}")(layer, n_layers, **last, **options)
-            self.places = {f"layers.{n}": kind[0] for n in range(n_layers)} | dict.fromkeys(last, "N")
+            self._module = getattr(nn, f"Transformer{kind}")(layer, n_layers, nn.Identity(), **options)
+            self.places = {f"layers.{n}": kind[0] for n in range(n_layers)} | ({"norm": "N"} if norm_first else {})
         for place in self.places:
             self._module.get_submodule(place).forward = partial(self._stand_in, place)
-        self._dropouts = [part for part in self._module.modules() if isinstance(part, nn.Dropout)]
+        dropouts: Any = [part for part in self._module.modules() if isinstance(part, nn.Dropout)]
+        for dropout in dropouts:
+            dropout.forward = lambda x: x if self._kept == 1 else self._kept * x
 
     def arrangements(self, pools: Mapping[str, Sequence[Slot]]) -> Iterator[dict[str, Slot]]:
         """Yield each choice of parts from the pools, by place; none where a pool has too few."""
@@ -93,9 +95,7 @@ class Flow:
 
     def _pass(self, call: Callable[..., Any], x: Any, *others: Any, kept: float = 1.0) -> Any:
         """The result if `call` stands in for each part: it gets the place, and what is read there."""
-        self._call, self._others = call, others
-        for dropout in self._dropouts:
-            dropout.p = 1 - kept
+        self._call, self._others, self._kept = call, others, kept
         if "3" in self.places:
             return self._module(x)
         first, *rest = (y.double() if y is not None and y.dtype == torch.bool else y for y in others)
