@@ -62,18 +62,19 @@ class Flow:
             self.places = {"0": "T", "1": "P", "2": "G" if kind == "decode" else "S"}
         elif "Layer" in kind:
             with torch.random.fork_rng(devices=[]):  # its own parameters are random, and of no use
-                one_layer = getattr(nn, f"Transformer{kind}")
-                options = {"activation": nn.Identity(), "batch_first": True, "norm_first": norm_first}
-                self._module = one_layer(1, 1, 1, dropout=0.0, **options)
+                options = {"activation": nn.Identity(), "norm_first": norm_first}
+                self._module = getattr(nn, f"Transformer{kind}")(1, 1, 1, **options)
+            for name, part in [*self._module.named_children()]:
+                if isinstance(part, nn.Dropout):
+                    setattr(self._module, name, nn.Identity())
             self._module.linear2 = nn.Identity()
             self.places = {name: LETTERS[name] for name, _ in self._module.named_children() if name in LETTERS}
         else:
             layer: Any = nn.Identity()
             layer.self_attn = SimpleNamespace(batch_first=True)  # all that PyTorch asks a layer for
             options = {"enable_nested_tensor": False} if kind == "Encoder" else {}
-            last = {"norm": nn.Identity()} if norm_first else {}
-            self._module = getattr(nn, f"Transformer{kind}")(layer, n_layers, **last, **options)
-            self.places = {f"layers.{n}": kind[0] for n in range(n_layers)} | dict.fromkeys(last, "N")
+            self._module = getattr(nn, f"Transformer{kind}")(layer, n_layers, nn.Identity(), **options)
+            self.places = {f"layers.{n}": kind[0] for n in range(n_layers)} | ({"norm": "N"} if norm_first else {})
         for place in self.places:
             self._module.get_submodule(place).forward = partial(self._stand_in, place)
 
