@@ -132,9 +132,9 @@ def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_mo
 
 def rows_as_they_are(subject: Subject, inputs: Inputs) -> str:
     """Says so if an embedding returns nothing but rows of its table."""
-    found = subject.call(*copies_of(inputs.values()))
+    result = subject.call(*copies_of(inputs.values()))
     [tokens] = (value for value in inputs.values() if value is not None)
-    is_so = any(alike(found, F.embedding(tokens, leaf)) for _, leaf in subject.parameters if leaf.dim() == 2)
+    is_so = any(alike(result, F.embedding(tokens, leaf)) for _, leaf in subject.parameters if leaf.dim() == 2)
     return "these are rows of the table as they are; the table is set after `__init__`, as by training" * is_so
 
 
@@ -158,7 +158,7 @@ def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **opti
 def other_norm(subject: Subject, epsilon: float, inputs: Inputs) -> str:
     """Name in which way a wrong norm is another one; "" where it is none that is known."""
     [x] = (value.double() for value in inputs.values() if value is not None)
-    found, right = subject.call(x), F.layer_norm(x, x.shape[-1:], eps=epsilon)
+    result, right = subject.call(x), F.layer_norm(x, x.shape[-1:], eps=epsilon)
     width, width_of_right = (value.amax(-1, keepdim=True) - value.amin(-1, keepdim=True) for value in (x, right))
     for gain, shift in pairs_of([leaf for _, leaf in subject.parameters], x.size(-1)):
         affine = partial(torch.addcmul, shift, gain)
@@ -176,7 +176,7 @@ def other_norm(subject: Subject, epsilon: float, inputs: Inputs) -> str:
             words += ["if the variance were divided by d - 1"] * kind[1]
             words += ["if epsilon were added to the root"] * kind[2]
             others[" and ".join(words)] = norm_of((gain, shift), kind=kind)(x)
-        if texts := [text for text, other in others.items() if text and alike(found, other)]:
+        if texts := [text for text, other in others.items() if text and alike(result, other)]:
             return f"this is the right result {texts[0]}"
     return ""
 

@@ -305,7 +305,7 @@ def clipped(gradients: Sequence[Tensor], max_norm: float) -> list[Tensor]:
     return [gradient * min(1.0, max_norm / (float(gradient.norm()) + 1e-6)) for gradient in gradients]
 
 
-def other_clipping(training: Training, found: Tensor, whole: Tensor, by_batch: Tensor, running: Tensor) -> str:
+def other_clipping(training: Training, result: Tensor, whole: Tensor, by_batch: Tensor, running: Tensor) -> str:
     """Name what is limited in place of the norm of the whole gradient; "" where it is nothing that is known."""
     max_norm = float(training.max_grad_norm or 0)
     pieces = whole.split(training.sizes)
@@ -315,7 +315,7 @@ def other_clipping(training: Training, found: Tensor, whole: Tensor, by_batch: T
         "has the norm of each batch's gradient limited, not that of the group": by_batch,
         "has its norm limited after each batch, not once for the group": running,
     }
-    return next((text for text, other in others.items() if alike(found, other)), "")
+    return next((text for text, other in others.items() if alike(result, other)), "")
 
 
 def solve(gradients: Sequence[Tensor], found: Tensor) -> Tensor | None:

@@ -331,8 +331,7 @@ class Subject:
         if missed := list(failures(judged, judged_where)):
             text, part, error = max(missed, key=lambda failure: failure[0])
             others = failures(set(returned) - {*judged}, None)
-            found = returned[part]
-            swapped = [name for name in right if name != part and are_alike(found, right[name])]
+            swapped = [name for name in right if name != part and are_alike(returned[part], right[name])]
             if swapped:
                 error.observed = f"this is what {swapped[0]} should be"
             elif error.compared:  # of what has another shape, values elsewhere tell nothing
