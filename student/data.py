@@ -73,7 +73,8 @@ def read_pairs(path: Path | str, most_tokens: int | None = None) -> list[Pair]:
     if not pairs:
         raise DataError(f"{path}: no pair has at most {most_tokens} tokens per side")
     if len(pairs) < len(lines):
-        print(f"{path}: left out {len(lines) - len(pairs)} pairs with more than {most_tokens} tokens on a side")
+        n_long = len(lines) - len(pairs)
+        print(f"{path}: left out {n_long} of {len(lines)} pairs, with more than {most_tokens} tokens on a side")
     return pairs
 
 
@@ -97,7 +98,7 @@ def check_length(place: str, side: str, tokens: list[str]) -> None:
 
 @dataclass(frozen=True)
 class Census:
-    """What a run has to know of all its pairs."""
+    """Sizes that a run has to know of all its pairs."""
 
     counts: tuple[Counter[str], Counter[str]]  # how often each token occurs in the sources, and in the targets
     longest: tuple[int, int]  # tokens of the longest source and the longest target

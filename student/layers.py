@@ -37,8 +37,6 @@ class FeedForward(nn.Module):
     """A small network applied to each position separately (section 3.3, equation 2).
 
     FFN(x) = W_2 relu(W_1 x + b_1) + b_2
-
-    Dropout is for the layers, which apply it to the output.
     """
 
     def __init__(self, d_model: int, d_ff: int) -> None:

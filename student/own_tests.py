@@ -32,7 +32,7 @@ class TestAttention:
     """
 
     def test_values(self, attention: Callable[..., Any]) -> None:
-        """Context and weights are what equation 1 says."""
+        """Context and weights are those of equation 1."""
         # TODO E.4: compute what you expect in another way, for instance query by query, and compare.
         raise NotImplementedError("TODO E.4")
 
