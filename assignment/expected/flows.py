@@ -72,6 +72,8 @@ class Flow:
         dropouts: Any = [part for part in self._module.modules() if isinstance(part, nn.Dropout)]
         for dropout in dropouts:
             dropout.forward = lambda x: x if self._kept == 1 else self._kept * x
+        if "Layer" in kind:  # there is no quicker way to parts than by attributes that are functions
+            vars(self._module).update({name: part.forward for name, part in self._module.named_children()})
 
     def arrangements(self, pools: Mapping[str, Sequence[Slot]]) -> Iterator[dict[str, Slot]]:
         """Yield each choice of parts from the pools, by place; none where a pool has too few."""
