@@ -77,6 +77,8 @@ class Flow:
             self.places = {f"layers.{n}": kind[0] for n in range(n_layers)} | ({"norm": "N"} if norm_first else {})
         for place in self.places:
             self._module.get_submodule(place).forward = partial(self._stand_in, place)
+        if "Layer" in kind:  # there is no quicker way to parts than by attributes that are functions
+            vars(self._module).update({name: part.forward for name, part in self._module.named_children()})
 
     @property
     def dropped(self) -> dict[str, str]:
