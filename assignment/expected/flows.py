@@ -125,13 +125,13 @@ class Flow:
         self._call, self._others = call, others
         if "0" in self.places:
             return self._module(x)
-        first, *rest = (y.double() if y is not None and y.dtype == torch.bool else y for y in others)
+        first, *rest = numbers = [y.double() if y is not None and y.dtype == torch.bool else y for y in others]
+        self._masks = dict(zip(map(id, numbers), others, strict=True))
         return self._module(x, first, *reversed(rest))  # in PyTorch the mask of x comes first
 
     def _stand_in(self, place: str, *given: Any, **named: Any) -> Any:
         """Call what stands in a place, from within PyTorch's module."""
-        masks = [named[name] for name in MASKS if name in named]
-        more = self._others if place == "2" else [mask if mask is None else mask.bool() for mask in masks]
+        more = self._others if place == "2" else [self._masks[id(named[name])] for name in MASKS if name in named]
         output = self._call(place, *given, *more)
         return [output] if "attn_mask" in named else output
 
