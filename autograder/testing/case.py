@@ -111,7 +111,7 @@ class Case:
 
 
 def earlier_keys(n_queries: int, n_keys: int | None = None) -> Tensor:
-    """The mask of a decoder, (q, k), as PyTorch's own Transformer has it: students write theirs in task 1.6."""
+    """The mask of a decoder, (q, k), as PyTorch's own Transformer has it; students write one of their own."""
     mask = nn.Transformer.generate_square_subsequent_mask(max(n_queries, n_keys or 0))
     return mask[:n_queries, :n_keys] == 0
 

@@ -93,13 +93,13 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, typed, output, tmp_path):
     assert versions == {OTHER}, "where no mark changes, it is kept at once"
     (tmp_path / "second").touch()  # from now on, the tests find something else
     assert grade(version="1" * 16) == (1, EVERYONE)
-    assert "1 mark would change, and stays as it is until you add --keep:\n  bob: 94 → 95\n" in typed.out
+    assert "1 mark would change, and stays as it is until you add --keep:\n  bob: 94 → 94.5\n" in typed.out
     assert "    1.2 Scaled dot-product attention: 8 → 14 (attention_1: failed → passed)\n" in typed.out
-    assert "    1.4 Layer normalisation: 10 → 5 (layer_norm_1: passed → failed)" in typed.out
+    assert "    1.4 Layer normalisation: 10 → 4.5 (layer_norm_1: passed → failed)" in typed.out
     assert "anna" not in typed.out and typed.scores()["bob"] == 94
     assert grade(version="1" * 16) == (1, []), "it is shown again, and nothing runs"
-    assert grade("--keep", version="1" * 16) == (0, []) and typed.scores()["bob"] == 95
-    assert "1 mark changed:\n  bob: 94 → 95" in typed.out
+    assert grade("--keep", version="1" * 16) == (0, []) and typed.scores()["bob"] == 94.5
+    assert "1 mark changed:\n  bob: 94 → 94.5" in typed.out
     assert grade(version="1" * 16) == (0, []) and "changed" not in typed.out
 
 

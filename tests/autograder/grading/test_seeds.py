@@ -119,7 +119,7 @@ def test_files_that_decide_marks_change_it_and_no_others(copy):
     [
         ("points = 14", "points = 15", "weighing"),
         ("beginner = 0.30", "beginner = 0.31", "weighing"),
-        ('{ name = "masks", weight = 5', '{ name = "masks", weight = 6', "weighing"),
+        ('{ name = "masks", weight = 11', '{ name = "masks", weight = 12', "weighing"),
         ('credit = "items"', 'credit = "all"', "weighing"),
         ('due = ""', 'due = "on Monday"', "nothing"),
         ("call_seconds = 5", "call_seconds = 4", "a run"),
