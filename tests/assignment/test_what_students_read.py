@@ -88,15 +88,15 @@ READ = {  # task, file, what is replaced by what, and what is read
     ),
     "settings in another order": (
         *("2.3", "model", "EncoderLayer(d_model, n_heads, d_ff, ", "EncoderLayer(d_model, d_ff, n_heads, "),
-        "  observed: encoder layer 1, `layers.0`, is made with n_heads = ",
+        "  observed: encoder layer 1 is `layers.0`, made with n_heads = ",
     ),
     "positions drop at the default rate": (
         *("2.4", "model", "self.src_positions = PositionalEncoding(d_model, dropout)", DEFAULT_RATE),
-        "  observed: PositionalEncoding, `src_positions`, is made with dropout = 0.1; it should be dropout = 0",
+        "  observed: PositionalEncoding is `src_positions`, made with dropout = 0.1; it should be one with dropout = 0",
     ),
     "a causal mask of its own": (
         *("2.4", "model", "memory, src_mask, tgt_mask)\n        ### END", OWN_MASK),
-        "  observed: the decoder gets a causal mask as tgt_mask; it should be tgt_mask",
+        "  observed: the decoder gets a causal mask as tgt_mask; it should be None",
     ),
     "parts in another order": (
         *("1.2", "attention", "return weights @ value, weights", "return weights, weights @ value"),
