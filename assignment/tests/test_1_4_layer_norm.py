@@ -33,18 +33,9 @@ SHAPES = {  # of x, and where to look
     ),
     "one large feature": ((2, 3, 520), "do all features count, however large?"),
     "train mode": ((3, 1, 6), "LayerNorm computes the same in training"),
-    "far from 0": ((3, 4, 6), "what is left of a small variance where the mean is large?"),
 }
 SPECIAL = {
-    "special cases": [
-        "a single vector",
-        "two axes",
-        "four axes",
-        "two features",
-        "one feature",
-        "one large feature",
-        "far from 0",
-    ]
+    "special cases": ["a single vector", "two axes", "four axes", "two features", "one feature", "one large feature"]
 }
 
 
@@ -58,13 +49,13 @@ def test_new_layer_norm(submission: SubmissionUnderTest, case: Case, dtype: torc
 
 
 @pytest.mark.item("gain and shift")
-@each_row(SHAPES, in_float32=["a batch", "far from 0"], items=SPECIAL)
+@each_row(SHAPES, in_float32=["a batch"], items=SPECIAL)
 def test_layer_norm(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     shape, look_at = SHAPES[name]
     subject = make(submission, case, shape[-1], dtype=dtype)
     subject.call.train(name == "train mode")
     # The variance is so large that epsilon does not matter: it has tests of its own.
-    x = case.normal(*shape, scale=100.0, dtype=dtype) + (30_000 if name == "far from 0" else 10)
+    x = case.normal(*shape, scale=100.0, dtype=dtype) + 10
     # Every feature moves away from the mean, near which x - mean would be little but float32's rounding.
     x += 50 * (x - x.mean(-1, keepdim=True)).sign()
     if name == "one large feature":
