@@ -187,7 +187,7 @@ def fails(mutant: Mutant | None, tests: Sequence[str]) -> str:
         for path in ("data/corpus", "data/private"):
             if (ROOT / path).is_dir():
                 shutil.copytree(ROOT / path, copy / path, dirs_exist_ok=True)
-        subprocess.run(["git", "init", "-q"], cwd=copy, check=True)  # by which tests list the kit's files
+        subprocess.run(["git", "init", "-q"], cwd=copy, check=True)  # noqa: S607  tests list the kit's files by git
         if mutant is not None:
             (copy / mutant.module).write_text(mutant.text, encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
