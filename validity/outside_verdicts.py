@@ -206,9 +206,8 @@ def judge_norm(submission: Sandbox) -> Verdicts:
         return apart(new(x), formulas.norm(x) * factor, OF_NORMS)
 
     def new_ones() -> str:
-        wrong = apart(new(x), formulas.norm(x), OF_NORMS)
-        is_sample = wrong and not apart(new(x), formulas.norm(x, less=1), OF_NORMS)
-        return "variance over d - 1" if is_sample else wrong
+        is_sample = not apart(new(x), formulas.norm(x, less=1), OF_NORMS)
+        return "variance over d - 1" if is_sample else apart(new(x), formulas.norm(x), OF_NORMS)
 
     return {
         "mean and variance": new_ones,
@@ -256,8 +255,8 @@ def judge_masks(submission: Sandbox) -> Verdicts:
         return same(torch.arange(n)[:, None] >= torch.arange(n), "causal_mask", n)
 
     def off_device() -> str:
-        mask = submission.apply("device_of", "masks.causal_mask", [3, "meta"], isolated=False)
-        return "" if mask == "meta" else "it is made on the CPU whatever the device"
+        device = submission.apply("device_of", "masks.causal_mask", [3, "meta"], isolated=False)
+        return "it is made on the CPU whatever the device" * (device != "meta")
 
     return {
         "padding": lambda: first(same((tokens != pad)[:, None, None], "padding_mask", tokens, pad) for pad in (0, 2)),

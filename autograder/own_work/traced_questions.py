@@ -136,10 +136,9 @@ def places_in(lines: Mapping[int, str]) -> list[Place]:
     text, numbers = "\n".join(lines.values()), list(lines)
     tree = ast.parse(text)
     # A module is made before the call: nobody looks on there.
-    making = {
-        id(part) for inner in ast.walk(tree) if getattr(inner, "name", "") == "__init__" for part in ast.walk(inner)
-    }
-    blocks = [inner for inner in ast.walk(tree) if isinstance(inner, BLOCKS) and id(inner) not in making]
+    makers = [node for node in ast.walk(tree) if getattr(node, "name", "") == "__init__"]
+    making = {id(part) for maker in makers for part in ast.walk(maker)}
+    blocks = [node for node in ast.walk(tree) if isinstance(node, BLOCKS) and id(node) not in making]
     inside = {id(part) for block in blocks for part in ast.walk(block)}
     places: list[Place] = []
     for node in ast.walk(tree):
@@ -240,15 +239,14 @@ def _may_change_before(answer: int, text: str, position: int, sights: Sequence[S
     """True if an earlier line sets what the mask may decide, out of sight: a list, an attribute, a tensor in a loop."""
     out_of_sight = {sight.place.number for sight in sights if sight.times > 1 or (sight.times and sight.value is None)}
     in_sight = {sight.place.number for sight in sights} - out_of_sight
-    nodes = sorted(
-        (sight for sight in ast.walk(ast.parse(text)) if isinstance(sight, ast.stmt)), key=lambda node: node.lineno
-    )
+    statements = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt))
+    nodes = sorted(statements, key=lambda node: node.lineno)
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name != "__init__"]
-    called = next((sight for sight in functions if sight.name == "forward"), functions[0])
-    inputs = [sight.arg for sight in called.args.args if sight.arg != "self"]
-    others = {sight.arg for function in functions for sight in function.args.args} - {"self", *inputs}
+    called = next((function for function in functions if function.name == "forward"), functions[0])
+    inputs = [argument.arg for argument in called.args.args if argument.arg != "self"]
+    others = {argument.arg for function in functions for argument in function.args.args} - {"self", *inputs}
     masked = {*others, *inputs[position : position + 1]}  # of helpers, any argument may be
-    for node in (sight for sight in nodes if isinstance(sight, SETTING) and sight.lineno < answer):
+    for node in (node for node in nodes if isinstance(node, SETTING) and node.lineno < answer):
         within = node.iter if isinstance(node, ast.For) else node
         names = [part for part in ast.walk(within) if isinstance(part, ast.Name)]
         if any(part.id in masked for part in names if isinstance(part.ctx, ast.Load)):
