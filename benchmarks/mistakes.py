@@ -68,7 +68,7 @@ def faults_in(assignment: Assignment) -> dict[str, Fault]:
     for name, table in tables.items():
         if "find" in table:  # in code that students are given, which has no misconceptions
             edit = Edit(table["find"], table["replace"], table["component"])
-            faults[name] = Fault(name, table["component"], "", "", "", "", (edit,), MISTAKES)
+            faults[name] = Fault(name, table["component"], "", "", "", "subtle", (edit,), MISTAKES)
         elif name not in faults:
             raise UserError(f"{MISTAKES}: there is no fault {name!r}")
     return {name: faults[name] for name in tables}

@@ -3,39 +3,32 @@
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from .assignment_tables import (
-    ABOVE_0,
-    COUNT,
-    LINE,
     POINTS,
-    SWITCH,
-    TEXT,
     TEXTS,
+    Above0,
     Contract,
     LatePolicy,
     Limits,
+    Line,
     Rule,
     between,
-    choice,
+    check_components,
     matching,
     read_contract,
     read_table,
     read_values,
-    setting,
     suggest,
 )
 from .command_line import UserError
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 from .texts import line_of
 
-ASSISTANTS = ("none", "tutor", "free")
 UNDERSTANDING = ("own_tests", "questions", "hunts", "sitting")
 """Kinds of tasks about understanding, whose points stand in a table of their own."""
-VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
 TAKEN: tuple[str, ...] = ("assignment", "autograder", "benchmarks", "data", "foundation", "given", "grade")
 TAKEN += ("notebooks", "reference", "release", "validity")
 """Names of the kit's own packages."""
@@ -51,54 +44,36 @@ VERSION = matching(
     "the version that grades, 3.11 or later, such as '3.12'",
     lambda value: (3, int(value[2:])),
 )
-WEIGHT = Rule(ABOVE_0.expected, ABOVE_0.accepts, float)
-RELEASE = {"instructor_only": TEXTS, "phase": choice(1, 2)}
+RELEASE = {"instructor_only": TEXTS, "phase": Rule("1 or 2", lambda value: value in (1, 2))}
 
 
 @dataclass(frozen=True)
 class Item:
-    """An item of a task's rubric; it is earned where all its tests pass.
+    """An item of a task's rubric; it is earned where all its tests pass."""
 
-    Attributes:
-        name: in the words of the course; tests name it with `@pytest.mark.item(name)`.
-        weight: its part of the task's points, in proportion to the weights of the other items.
-        requires: the name of an item without which this one is worth nothing; "" = none.
-    """
-
-    name: str = setting(LINE)
-    weight: float = setting(WEIGHT)
-    requires: str = setting(TEXT, "")
+    name: Line  # in the words of the course; tests name it with `@pytest.mark.item(name)`
+    weight: Above0  # its part of the task's points, in proportion to the weights of the other items
+    requires: str = ""  # the name of an item without which this one is worth nothing; "" = none
 
 
 @dataclass(frozen=True)
 class Task:
-    """One part that earns points: tests judge it, or BLEU against a threshold.
+    """One part that earns points: tests judge it, or BLEU against a threshold."""
 
-    Attributes:
-        components: those of the contract whose faults cost these points; none where BLEU is judged.
-        tests_of: where the components are classes of the student's own tests: what each of them tests.
-        understanding: one of UNDERSTANDING; "" = the task is about code.
-        asks_about: components that its questions are about: whoever changes these is asked anew.
-        threshold: the name of the BLEU that is asked for; None where components are judged.
-        by_hand: whether people mark it, and nothing else: an oral check, a sitting, a report.
-        written: whether it is one that students answer in writing: in ANSWERS, or in a cell of text.
-        items: the rubric; without one, the task is earned where all its tests pass.
-    """
-
-    number: str = setting(NUMBER)
-    name: str = setting(LINE)
-    title: str = setting(LINE)
-    points: float = setting(POINTS)
-    components: tuple[str, ...] = setting(TEXTS, ())
-    tests_of: tuple[str, ...] = setting(TEXTS, ())
-    understanding: str = setting(choice("", *UNDERSTANDING), "")
-    asks_about: tuple[str, ...] = setting(TEXTS, ())
-    threshold: str | None = setting(TEXT, None)
-    by_hand: bool = setting(SWITCH, False)
-    written: bool = setting(SWITCH, False)
-    extension: bool = setting(SWITCH, False)
-    visibility: str = setting(choice(*VISIBILITIES), "visible")
-    items: tuple[Item, ...] = ()
+    number: Annotated[str, NUMBER]
+    name: Line
+    title: Line
+    points: float
+    components: tuple[str, ...] = ()  # those of the contract whose faults cost these points; none where BLEU is judged
+    tests_of: tuple[str, ...] = ()  # where the components are classes of the student's own tests: what each tests
+    understanding: Literal["", "own_tests", "questions", "hunts", "sitting"] = ""  # "" = the task is about code
+    asks_about: tuple[str, ...] = ()  # components that its questions are about: whoever changes these is asked anew
+    threshold: str | None = None  # the name of the BLEU that is asked for; None where components are judged
+    by_hand: bool = False  # whether people mark it, and nothing else: an oral check, a sitting, a report
+    written: bool = False  # whether students answer it in writing: in ANSWERS, or in a cell of text
+    extension: bool = False
+    visibility: Literal["visible", "hidden", "after_due_date", "after_published"] = "visible"
+    items: tuple[Item, ...] = ()  # the rubric; without one, the task is earned where all its tests pass
 
     @property
     def marker(self) -> str:
@@ -118,12 +93,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Assignment:
-    """The whole file; `name` is nbgrader's for the assignment, `python` is the version that grades.
-
-    `assistants` is what coding assistants may do; `predictions`: whether notebooks ask before they check; `hint_after`:
-    how many failed attempts a hint takes. `phase` is of the release: in the first, component tests of what students
-    write tests for are held back; None = no phases.
-    """
+    """The whole file."""
 
     path: Path
     thresholds: dict[str, float]
@@ -132,18 +102,18 @@ class Assignment:
     tasks: tuple[Task, ...]
     late: LatePolicy | None = None
     instructor_only: tuple[str, ...] = ()
-    phase: int | None = None
-    title: str = setting(LINE, "Assignment")
-    name: str = setting(NAME, "assignment")
-    package: str = setting(PACKAGE, "student")
-    credit: str = setting(choice("items", "all"), "items")
-    term: str = setting(TEXT, "")
-    due: str = setting(TEXT, "")
-    contact: str = setting(TEXT, "")
-    python: tuple[int, int] = setting(VERSION, (3, 11))
-    assistants: str = setting(choice(*ASSISTANTS), "tutor")
-    predictions: bool = setting(SWITCH, True)
-    hint_after: int = setting(COUNT, 3)
+    phase: int | None = None  # in the first, component tests of what students write tests for are held back
+    title: Line = "Assignment"
+    name: Annotated[str, NAME] = "assignment"  # nbgrader's
+    package: Annotated[str, PACKAGE] = "student"
+    credit: Literal["items", "all"] = "items"
+    term: str = ""
+    due: str = ""
+    contact: str = ""
+    python: Annotated[tuple[int, int], VERSION] = (3, 11)  # the version that grades
+    assistants: Literal["none", "tutor", "free"] = "tutor"  # what coding assistants may do
+    predictions: bool = True  # whether notebooks ask before they check
+    hint_after: int = 3  # how many failed attempts a hint takes
 
     @property
     def folder(self) -> Path:
@@ -183,10 +153,7 @@ class Assignment:
 
 
 def read_assignment(path: Path | str = ASSIGNMENT_FILE) -> Assignment:
-    """Reads and checks the file.
-
-    Args:
-        path: of the file, or of the assignment's folder, which holds it as `assignment.toml`.
+    """Reads and checks the file, or `assignment.toml` in the assignment's folder.
 
     Raises:
         UserError: naming the key, its value, and what would be right.
@@ -221,20 +188,15 @@ def _parsed(text: str, path: Path) -> Assignment:
     points = read_values(dict.fromkeys(UNDERSTANDING, POINTS), content.get("understanding", {}), "[understanding]: ")
     contract = read_contract(content.get("contract", {}))
     tasks = tuple(_task(table, thresholds, points, contract) for table in content.get("tasks", ()))
-    for lower, higher in pairwise(task.threshold for task in tasks if task.threshold is not None):
-        if thresholds[higher] < thresholds[lower]:
-            fault = f"{higher} = {thresholds[higher]} is below {lower} = {thresholds[lower]}"
-            raise UserError(f"[thresholds]: {fault}: expected at least as much, since its task comes later")
     for key in ("number", "name"):
         of_tasks = [getattr(task, key) for task in tasks]
         if twice := [value for value in of_tasks if of_tasks.count(value) > 1]:
             raise UserError(f"two tasks have the {key} {twice[0]!r}")
     for task in tasks:
         if task.tests_of and task.points and "phase" not in values:
-            fault = (
-                f"[understanding]: own_tests = {task.points:g}: the tests that answer task {task.number} are handed out"
-            )
-            raise UserError(f"{fault}; expected [release] phase = 1, which holds them back, and later 2")
+            where = f"[understanding]: own_tests = {task.points:g}: "
+            fault = f"the tests that answer task {task.number} are handed out"
+            raise UserError(f"{where}{fault}; expected [release] phase = 1, which holds them back, and later 2")
     limits = Limits(**read_table(Limits, content.get("limits", {}), "[limits]: "))
     late = LatePolicy(**read_table(LatePolicy, content["late"], "[late]: ")) if "late" in content else None
     return Assignment(path, thresholds, limits, contract, tasks, late, **values)
@@ -246,21 +208,14 @@ def _task(content: Any, thresholds: dict[str, float], points: dict[str, float], 
         if "points" in content:
             raise UserError(f"{where}points: they stand in [understanding], as {kind}")
         content = {**content, "points": points.get(kind, 0)}
-    values = read_table(Task, content, where, ["items"])
-    task = Task(**values, items=_items(content.get("items", []), where))
+    task = Task(**read_table(Task, content, where, ["items"]), items=_items(content.get("items", []), where))
     if [bool(task.components), task.threshold is not None, task.by_hand].count(True) != 1:
         raise UserError(f"{where}expected one of `components`, `threshold` and `by_hand = true`")
     if task.written and not task.by_hand:
         raise UserError(f"{where}written: people read it; expected `by_hand = true`, too")
     if task.tests_of and len(task.tests_of) != len(task.components):
         raise UserError(f"{where}tests_of: expected what each of the components tests, in their order")
-    for component in (*task.components, *task.tests_of, *task.asks_about):
-        if component not in contract.components:
-            module, _, name = component.partition(".")
-            fault = f"unknown component {component!r}{suggest(component, contract.components)}"
-            if module in contract.modules:
-                fault += f" If it is new, add {name!r} to {module} in [contract.components]"
-            raise UserError(f"{where}{fault}")
+    check_components((*task.components, *task.tests_of, *task.asks_about), contract.components, where)
     if task.threshold is not None and task.threshold not in thresholds:
         raise UserError(f"{where}unknown threshold {task.threshold!r}{suggest(task.threshold, thresholds)}")
     return task
@@ -275,7 +230,6 @@ def _items(content: list[object], where: str) -> tuple[Item, ...]:
         if item.name in known:
             raise UserError(f"{where}two items are called {item.name!r}")
         if item.requires and item.requires not in known:
-            fault = f"{item.name!r}: requires = {item.requires!r}"
-            raise UserError(f"{where}{fault}: expected an item that stands before it")
+            raise UserError(f"{where}{item.name!r}: requires = {item.requires!r}: expected an item before it")
         items.append(item)
     return tuple(items)

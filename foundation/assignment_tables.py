@@ -1,8 +1,8 @@
-"""How the tables of `assignment.toml` are read, and those that stand for themselves: contract, limits, late policy.
+"""Tables of TOML read into dataclasses, and those of `assignment.toml` that stand for themselves.
 
-A table is read into a dataclass whose fields say what they take: `points: float = setting(POINTS)`. A value that is not
-what its rule accepts is a UserError that names its place, the value, and what would be correct. All values are in
-`assignment.toml`, none here.
+The type of a field says what it takes: `points: float`, or `number: Annotated[str, NUMBER]` where a rule narrows it.
+Fields of types without a rule are left to the caller. A value that breaks its rule is a UserError that names its place,
+the value, and what would be correct.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, fields
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from .command_line import UserError
-
-DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -56,46 +54,53 @@ def between(low: float, high: float) -> Rule:
     return Rule(f"a number between {low} and {high}", lambda value: _is_number(value, low, high), float)
 
 
-def choice(*values: object) -> Rule:
-    """One of several values."""
-    return Rule(" or ".join(map(repr, values)), lambda value: value in values)
-
-
 def matching(pattern: str, expected: str, convert: Callable[[str], Any] = str) -> Rule:
     """A text of which a regular expression matches all."""
     return Rule(expected, lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None, convert)
 
 
-TEXT = Rule("text in quotes", lambda value: isinstance(value, str))
-LINE = Rule("one line of text", lambda value: isinstance(value, str) and bool(value.strip()) and value.isprintable())
-TEXTS = Rule("a list of strings", _is_list, tuple)
-JOINED = Rule("a list of regular expressions that can be joined", _is_patterns, "|".join)
-SWITCH = Rule("true or false", lambda value: isinstance(value, bool))
-COUNT = Rule("a whole number, 0 or more", lambda value: type(value) is int and value >= 0)
 POINTS = Rule("a number of at least 0", _is_number, float)
-ABOVE_0 = Rule("a number above 0", lambda value: _is_number(value) and value > 0)
-WHOLE_ABOVE_0 = Rule("a whole number above 0", lambda value: type(value) is int and 0 < value < 1e9)
 TIME = Rule(
     "a time with its zone, such as 2026-12-18T23:59:00+01:00",
     lambda value: isinstance(value, datetime) and value.tzinfo is not None,
 )
+TEXTS = Rule("a list of strings", _is_list, tuple)
+TEXT = Rule("text in quotes", lambda value: isinstance(value, str))
+OF_TYPES: dict[object, Rule] = {
+    str: TEXT,
+    str | None: TEXT,
+    bool: Rule("true or false", lambda value: isinstance(value, bool)),
+    int: Rule("a whole number, 0 or more", lambda value: type(value) is int and 0 <= value < 1e9),
+    float: POINTS,
+    tuple[str, ...]: TEXTS,
+    datetime: TIME,
+}
+"""The rules of fields that name none."""
+Line: TypeAlias = Annotated[
+    str, Rule("one line of text", lambda value: isinstance(value, str) and bool(value.strip()) and value.isprintable())
+]
+Above0: TypeAlias = Annotated[float, Rule("a number above 0", lambda value: _is_number(value) and value > 0, float)]
+Percent: TypeAlias = Annotated[float, between(0, 100)]
+Patterns: TypeAlias = Annotated[str, Rule("a list of regular expressions that can be joined", _is_patterns, "|".join)]
 
 
-def setting(rule: Rule, default: Any = MISSING) -> Any:
-    """A field of a dataclass that is read from a table; without a default, the table must have it."""
-    return field(default=default, metadata={"rule": rule})
+def _rule_of(kind: Any) -> Rule | None:
+    if get_origin(kind) is Literal:
+        return Rule(" or ".join(map(repr, get_args(kind))), lambda value: value in get_args(kind))
+    return next((part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Rule)), OF_TYPES.get(kind))
 
 
 def read_table(kind: type, content: object, where: str, others: Iterable[str] = ()) -> dict[str, Any]:
-    """The values of the fields of a dataclass that are settings, as far as a table of the file has them.
+    """The values of the fields of a dataclass that have rules, as far as a table of the file has them.
 
     Messages begin with `where`, such as "task 1.2: "; the caller reads the `others` among the keys.
     """
-    settings = [item for item in fields(kind) if "rule" in item.metadata]
-    values = read_values({item.name: item.metadata["rule"] for item in settings}, content, where, others)
-    for item in settings:
-        if item.name not in values and item.default is MISSING:
-            raise UserError(f"{where}{item.name} is missing: expected {item.metadata['rule'].expected}")
+    types = get_type_hints(kind, include_extras=True)
+    rules = {field.name: rule for field in fields(kind) if (rule := _rule_of(types[field.name]))}
+    values = read_values(rules, content, where, others)
+    for field in fields(kind):
+        if field.name in rules and field.name not in values and field.default is MISSING:
+            raise UserError(f"{where}{field.name} is missing: expected {rules[field.name].expected}")
     return values
 
 
@@ -116,27 +121,26 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {nearest[0]!r}?" if nearest else ""
 
 
+def check_components(names: Iterable[str], known: Iterable[str], where: str) -> None:
+    """Raises: UserError for the first component that is not known."""
+    known = list(known)
+    for name in names:
+        if name not in known:
+            fault = f"unknown component {name!r}{suggest(name, known)}"
+            raise UserError(f"{where}{fault} A new one goes into [contract.components]")
+
+
 @dataclass(frozen=True)
 class Forbidden:
-    """The parts of PyTorch that students must write themselves; `[contract.forbidden]` in assignment.toml.
+    """The parts of PyTorch that students must write themselves; `[contract.forbidden]` in assignment.toml."""
 
-    All but `python` are regular expressions; "" = none.
-
-    Attributes:
-        kernels: names of kernels, "native_layer_norm", that a worker replaces.
-        python: dotted names of classes and functions written in Python, which a worker stops.
-        components: those in which kernels and `python` are refused; none = in all.
-        always: dotted names of classes and functions written in Python that are refused in all components.
-        internals: dotted names, or ".name" of an attribute, whose uses are allowed and listed for a person to read.
-    """
-
-    classes: str = setting(JOINED, "")
-    functions: str = setting(JOINED, "")
-    kernels: str = setting(JOINED, "")
-    python: tuple[str, ...] = setting(TEXTS, ())
-    components: tuple[str, ...] = setting(TEXTS, ())
-    always: tuple[str, ...] = setting(TEXTS, ())
-    internals: str = setting(JOINED, "")
+    classes: Patterns = ""  # "" = none, here and below
+    functions: Patterns = ""
+    kernels: Patterns = ""  # names of kernels, "native_layer_norm", that a worker replaces
+    python: tuple[str, ...] = ()  # dotted names of classes and functions written in Python, which a worker stops
+    components: tuple[str, ...] = ()  # those in which kernels and `python` are refused; none = in all
+    always: tuple[str, ...] = ()  # as `python`, refused in all components
+    internals: Patterns = ""  # dotted names, or ".name" of an attribute, whose uses a person reads
 
 
 @dataclass(frozen=True)
@@ -144,17 +148,11 @@ class Contract:
     """The modules of a submission and their components; `[contract]` in assignment.toml.
 
     A component is a class or function that tests may ask for, written "module.Name".
-
-    Attributes:
-        modules: name of each module -> names of its components, which may be none.
-        methods: what tests may call on an `nn.Module` besides `forward`.
-        initialised: the names of components whose first parameter values the contract fixes.
-        forbidden: what submissions must not use.
     """
 
-    modules: Mapping[str, tuple[str, ...]]
-    methods: tuple[str, ...] = setting(TEXTS, ())
-    initialised: tuple[str, ...] = setting(TEXTS, ())
+    modules: Mapping[str, tuple[str, ...]]  # name of each module -> names of its components, which may be none
+    methods: tuple[str, ...] = ()  # what tests may call on an `nn.Module` besides `forward`
+    initialised: tuple[str, ...] = ()  # names of components whose first parameter values the contract fixes
     forbidden: Forbidden = Forbidden()
 
     @cached_property
@@ -175,40 +173,24 @@ def read_contract(content: Any) -> Contract:
     if not isinstance(tables, dict) or not tables:
         raise UserError('[contract.components]: expected at least one module, such as layers = ["LayerNorm"]')
     modules = {module: TEXTS.read(names, f"[contract.components]: {module}") for module, names in tables.items()}
-    known = [name for names in modules.values() for name in names]
-    for name in values.get("initialised", ()):
-        if name not in known:
-            raise UserError(f"[contract]: initialised: unknown component {name!r}{suggest(name, known)}")
     forbidden = Forbidden(**read_table(Forbidden, content.get("forbidden", {}), "[contract.forbidden]: "))
     contract = Contract(modules, **values, forbidden=forbidden)
-    for name in forbidden.components:
-        if name not in contract.components:
-            unknown = f"unknown component {name!r}{suggest(name, contract.components)}"
-            raise UserError(f"[contract.forbidden]: components: {unknown}")
+    check_components(contract.initialised, [name for names in modules.values() for name in names], "[contract]: ")
+    check_components(forbidden.components, contract.components, "[contract.forbidden]: ")
     return contract
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of one submission; the keys of `[limits]` in assignment.toml, which alone holds the values.
+    """Bounds of one submission; the keys of `[limits]` in assignment.toml, which alone holds the values."""
 
-    Attributes:
-        call_seconds: wall time of a single call.
-        total_seconds: wall time of all calls together; starting a worker is not counted.
-        cpu_seconds: CPU time of all its workers together.
-        memory_mb: address space on top of the libraries, in MiB.
-        gradescope_memory_mb: the same in Gradescope's container, where the grader and the libraries need up to 620 MB.
-        output_kb: what is kept of stdout and stderr together, in KiB.
-        failures_a_component: after this many timeouts or crashes the component is skipped.
-    """
-
-    call_seconds: float = setting(ABOVE_0)
-    total_seconds: float = setting(ABOVE_0)
-    cpu_seconds: int = setting(WHOLE_ABOVE_0)
-    memory_mb: int = setting(WHOLE_ABOVE_0)
-    gradescope_memory_mb: int = setting(WHOLE_ABOVE_0)
-    output_kb: int = setting(WHOLE_ABOVE_0)
-    failures_a_component: int = setting(WHOLE_ABOVE_0)
+    call_seconds: Above0  # wall time of a single call
+    total_seconds: Above0  # wall time of all calls together; starting a worker is not counted
+    cpu_seconds: int  # CPU time of all its workers together
+    memory_mb: int  # address space on top of the libraries, in MiB
+    gradescope_memory_mb: int  # the same in Gradescope's container, where grader and libraries need up to 620 MB
+    output_kb: int  # what is kept of stdout and stderr together, in KiB
+    failures_a_component: int  # after this many timeouts or crashes the component is skipped
 
 
 @dataclass(frozen=True)
@@ -219,15 +201,15 @@ class LatePolicy:
     earned: for each day that has begun, and at most.
     """
 
-    due: datetime = setting(TIME)
-    grace_hours: float = setting(between(0, 10_000), 0.0)
-    percent_per_day: float = setting(between(0, 100), 10.0)
-    most_percent: float = setting(between(0, 100), 100.0)
+    due: datetime
+    grace_hours: float = 0.0
+    percent_per_day: Percent = 10.0
+    most_percent: Percent = 100.0
 
     def days_late(self, submitted: datetime) -> int:
         """Days after `due` that have begun; 0 within the grace. A time without a zone is in that of `due`."""
         late = (submitted if submitted.tzinfo else submitted.replace(tzinfo=self.due.tzinfo)) - self.due
-        return 0 if late <= timedelta(hours=self.grace_hours) else math.ceil(late / DAY)
+        return 0 if late <= timedelta(hours=self.grace_hours) else math.ceil(late / timedelta(days=1))
 
     def percent(self, days: int) -> float:
         """Return the price of so many late days, in percent of the points earned."""

@@ -33,7 +33,6 @@ class Parser(argparse.ArgumentParser):
     """An argparse parser that answers a wrong command line with one line that is safe to print."""
 
     def __init__(self, **options: Any) -> None:
-        """Takes what argparse takes."""
         super().__init__(**{"formatter_class": HelpFormatter, **options})
 
     def error(self, message: str) -> NoReturn:
@@ -54,7 +53,6 @@ def at_least(lowest: int, highest: int | None = None) -> Callable[[str], int]:
 
 
 positive = at_least(1)
-"""The type of an option that takes a whole number of at least 1."""
 
 
 def print_anywhere() -> None:
@@ -67,8 +65,7 @@ def print_anywhere() -> None:
 def with_output(command: Callable[[], int]) -> int:
     """Runs a command and writes out what it has printed, here, where a failure can still be reported.
 
-    The exit status is the command's; 0 where its reader goes away before it has one, as `| head` does: it has seen
-    enough.
+    The exit status is the command's; 0 where its reader goes away first, as `| head` does.
     """
     status = 0
     try:
@@ -86,9 +83,8 @@ def with_output(command: Callable[[], int]) -> int:
 def run_command(program: str, command: Callable[[], int], others: Mapping[type[Exception], int] = {}) -> int:
     """Runs a command, which returns the exit status; what goes wrong is one line that begins with the program's name.
 
-    Returns:
-        The exit status: 2 for a user's mistake and for a file that cannot be read or written, INTERRUPTED after Ctrl-C,
-        and for `others` among the exceptions what stands there.
+    The status is 2 for a user's mistake and for a file that cannot be read or written, INTERRUPTED after Ctrl-C, and
+    for `others` among the exceptions what stands there.
     """
     try:
         return with_output(command)

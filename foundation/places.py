@@ -1,7 +1,6 @@
-"""The paths of the kit's parts.
+"""The paths of the kit's parts, the same in a checkout, on Gradescope and beside notebooks.
 
-The layout is the same in a checkout, on Gradescope and beside notebooks. Students who work in files install what the
-component tests import (`release/packing.py`); the tests themselves are in the folder that they work in.
+Students who work in files install what the component tests import; the tests are in the folder that they work in.
 """
 
 from pathlib import Path

@@ -63,16 +63,10 @@ class _Running(Generic[Job]):
 def run_forked(
     jobs: Iterable[Job], work: Callable[[Job], Iterable[Message]], seconds: float, n_children: int = 1
 ) -> Iterator[tuple[Job, Message | Ended]]:
-    """Does each job in a child of its own.
+    """Does each job in a child of its own, so many at a time; one that takes more seconds of wall time is killed.
 
-    Args:
-        jobs: any objects.
-        work: called in the child; what it yields is pickled and sent to this process.
-        seconds: wall time of one job; a child that takes longer is killed.
-        n_children: how many run at a time.
-
-    Yields:
-        A job with each message of its child, and at last with how the child ended.
+    What `work` yields in the child is pickled and sent here. Yields a job with each message of its child, and at last
+    with how the child ended.
     """
     context = multiprocessing.get_context("fork")
     waiting, running = deque(jobs), dict[Connection, _Running[Job]]()
@@ -114,11 +108,7 @@ def run_forked(
 def ask_forked(
     items: Sequence[Item], answer: Callable[[Item], Answer], seconds: float, n_children: int = 1
 ) -> Iterator[tuple[Item, Answer | Ended]]:
-    """One answer for each item, from a child of its own; arguments as above.
-
-    Yields:
-        Each item once: with its answer, or with how its child ended without one.
-    """
+    """Each item once, with the answer from a child of its own, or with how that ended without one; as above."""
     answered = set()
     for number, message in run_forked(range(len(items)), lambda number: [answer(items[number])], seconds, n_children):
         if not isinstance(message, Ended) or number not in answered:
@@ -127,7 +117,6 @@ def ask_forked(
 
 
 def _end(child: _Running[Job]) -> Ended:
-    """How a child ended that has closed its pipe."""
     child.process.join()
     status = child.process.exitcode or 0
     child.process.close()
@@ -173,20 +162,12 @@ def check_main_thread() -> None:
 
 @contextmanager
 def time_limit(seconds: float, clock: tuple[int, int] = WALL) -> Iterator[list[float]]:
-    """Raises TimeoutError inside the block when the time is up.
+    """Raises TimeoutError inside the block when the time is up, on the clock WALL or CPU, that of this process.
 
-    Limits on the same clock may be nested: the inner one never extends the outer one, which resumes afterwards.
+    Limits on the same clock may be nested: the inner one never extends the outer one, which resumes afterwards. Yields
+    a list that stays empty until the limit is reached, for callers whose block may catch exceptions.
 
-    Args:
-        seconds: the limit.
-        clock: WALL, or CPU for the CPU time of this process.
-
-    Yields:
-        A list that stays empty until the limit is reached, for callers whose block may catch exceptions.
-
-    Raises:
-        RuntimeError: outside the main thread.
-        TimeoutError: when the block takes longer.
+    Raises: RuntimeError outside the main thread.
     """
     check_main_thread()
     struck: list[float] = []

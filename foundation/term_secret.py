@@ -19,13 +19,9 @@ SHORTEST = 16
 
 
 def term_secret(root: Path) -> bytes:
-    """Read the term's file: 64 hexadecimal digits and a newline, or what the instructor has written into it.
+    """Read the term's file: 64 hexadecimal digits, drawn where there is none, or what the instructor has written.
 
-    Where there is no file, a secret is drawn, kept and announced. It follows from nothing else in the project, so
-    nobody can compute it from what students, or readers of a public repository, have.
-
-    Raises:
-        UserError: where it can be neither read nor kept, or could be guessed.
+    Raises: UserError where it can be neither read nor kept, or could be guessed.
     """
     path = root / SECRET
     name = printable(str(path))

@@ -20,14 +20,8 @@ def in_one_piece(path: Path) -> Iterator[Path]:
             unfinished.write_text(…)
 
     It is created at once, with its folder: if it cannot be written, that is known before the work inside begins. It is
-    on the disk before it counts, so that neither an interrupt nor a power failure leaves half a file. A link stays a
-    link: its target is replaced. Pipes and devices are written to, never replaced.
-
-    Args:
-        path: the destination.
-
-    Yields:
-        The path to write to. It has the same ending, which may decide on the format.
+    on the disk before it counts, and has the same ending, which may decide on the format. A link stays a link: its
+    target is replaced. Pipes and devices are written to, never replaced.
 
     Raises:
         OSError: if it cannot be written; its `filename` is set.
@@ -58,10 +52,9 @@ def make_folder(path: Path) -> None:
     """Creates a folder, with those above it, unless it exists; checks that files can be created in it."""
     try:
         path.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=path).close()  # permissions alone do not tell
     except FileExistsError:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
-    try:
-        tempfile.TemporaryFile(dir=path).close()  # permissions alone do not tell
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
 

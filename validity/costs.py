@@ -45,7 +45,9 @@ def inside(every: Every = 1, jobs: Jobs = 1, output: Pages = None) -> int:
     """
     assignment, sources = read_assignment(), read_sources(REFERENCE, REFERENCE)
     tasks = {task.number: task for task in assignment.tasks}
-    intact = [Fault(part, part, next(n for n in tasks if part in tasks[n].components), "", "", "") for part in AROUND]
+    intact = [
+        Fault(part, part, next(n for n in tasks if part in tasks[n].components), "", "", "subtle") for part in AROUND
+    ]
     known = [fault for fault in read_catalogue(None, assignment) if fault.component in AROUND]
     faults = [fault for fault in known if all(edit.within == fault.component for edit in fault.edits)][::every]
     versions: dict[str, tuple[Task, Sources]] = {}

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.assignment_tables import TEXT, choice, read_table, read_values, setting, suggest
+from foundation.assignment_tables import TEXT, read_table, read_values, suggest
 from foundation.command_line import UserError, run_command
 
 from ..intake.sources import Source, Sources, read_modules
@@ -25,16 +25,15 @@ from ..intake.sources import Source, Sources, read_modules
 PATTERNS = "misconceptions/patterns.json"
 """In the assignment's folder: what tests see of each fault, by its id; `validity hints` writes it."""
 FILE = {"component": TEXT, "task": TEXT}
-SEVERITIES = ("blatant", "subtle", "edge", "conditional")
 
 
 @dataclass(frozen=True)
 class Edit:
     """One replacement within a definition "module.Name" or a whole "module"."""
 
-    find: str = setting(TEXT)
-    replace: str = setting(TEXT)
-    within: str = setting(TEXT, "")
+    find: str
+    replace: str
+    within: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,12 +44,12 @@ class Fault:
     "conditional" (only a condition that the code names, such as a size or a counted call).
     """
 
-    id: str = setting(TEXT)  # unique, for people and tables
-    component: str = setting(TEXT)  # of the contract, that has the fault
-    task: str = setting(TEXT)  # number of the one that must find it
-    when: str = setting(TEXT)  # completes "Your code behaves exactly like code that ...", in the third person
-    hint: str = setting(TEXT)  # what the student should look at; it leads and does not give the line away
-    severity: str = setting(choice(*SEVERITIES))
+    id: str  # unique, for people and tables
+    component: str  # of the contract, that has the fault
+    task: str  # number of the one that must find it
+    when: str  # completes "Your code behaves exactly like code that ...", in the third person
+    hint: str  # what the student should look at; it leads and does not give the line away
+    severity: Literal["blatant", "subtle", "edge", "conditional"]
     edits: tuple[Edit, ...] = ()  # the patch
     file: str = ""  # in the catalogue
 
@@ -114,7 +113,7 @@ def read_patterns(assignment: Assignment) -> dict[str, frozenset[str]]:
 
 def _fault(table: Mapping[str, Any], file: str, assignment: Assignment) -> Fault:
     where = f"{file}: fault {table.get('id', '?')}: "
-    fault = Fault(**read_table(Fault, table, where, ("find", "replace", "within", "also")), file=file)
+    fault = Fault(**read_table(Fault, {**table, "file": file}, where, ("find", "replace", "within", "also")))
     known = assignment.contract.components
     if fault.component not in known:
         raise UserError(f"{where}unknown component {fault.component!r}{suggest(fault.component, known)}")
