@@ -1,6 +1,6 @@
 """Tables of TOML read into dataclasses, and those of `assignment.toml` that stand for themselves.
 
-The type of a field says what it takes: `points: float`, or `number: Annotated[str, NUMBER]` where a rule narrows it.
+The type of a field decides what it takes: `points: float`, or `number: Annotated[str, NUMBER]` where a rule narrows it.
 Fields of types without a rule are left to the caller. A value that breaks its rule is a UserError that names its place,
 the value, and what would be correct.
 """

@@ -25,8 +25,7 @@ from foundation.command_line import UserError
 from foundation.texts import as_threshold
 
 from ..grading.scoring import ScoringError, read_references, read_translations
-from ..intake.cells import DEFINITIONS, Cell, read_code, read_notebook
-from ..intake.cells_to_modules import Distribution, describe_unreadable
+from ..intake.cells import DEFINITIONS, Cell, Distribution, describe_unreadable, read_code, read_notebook
 from ..intake.modules import Intake, read_release
 from ..intake.rules import find_mentions
 from ..intake.sources import IntakeError, Locate, RefusedError, Source, Sources

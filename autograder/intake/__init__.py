@@ -8,10 +8,8 @@
     statements.py        what it consists of, and what of that are copies of the tests
     rules.py             names that a person should know of, found in its text
     submission.py        from a path to the sources that are graded
-    modules.py           the modules that are graded
-    places.py            which folder of a submission holds them, and what is beside it
-    cells.py             what the cells of notebooks define
-    cells_to_modules.py  which definition belongs to which module
+    modules.py           the modules that are graded, and the folder that holds them
+    cells.py             what the cells of notebooks define, and for which module
     tree.py              the files of a folder or a .zip, or loose ones: names, and reading within bounds
 
 What counts: the contract's modules, further `.py` files that they import relatively, beside them (`.helpers`) or in

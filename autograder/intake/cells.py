@@ -1,28 +1,31 @@
-"""From a notebook's JSON to the cells that count, and what the statements in them define, change and use.
+"""Notebooks: the cells that count, what they define, and which module of the contract each definition belongs to.
 
-No schema is trusted, what cells have printed is not looked at, and nothing is run.
+A definition replaces the release's definition of the same name, in its module; the imports, helpers and constants
+that it needs go with it. Everything else (training loops, plots, experiments) is left out. A cell that does not compile
+costs only what it defines. No schema is trusted, what cells have printed is not looked at, and nothing is run.
 """
 
 import ast
 import json
 import keyword
 import re
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 
+from foundation.assignment_file import Assignment
 from foundation.texts import printable
 
-from .sources import RefusedError, names_in, parse
+from .modules import Intake
+from .sources import RefusedError, Sources, names_in, parse
 from .tree import MAX_CODE_CHARACTERS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 MAX_VALUES = 10_000_000
 """In all of a notebook's JSON, estimated from commas and brackets; each takes memory once it is parsed."""
 CELL_MAGIC = re.compile(r"\s*%%(\w+)(?!\w*\?).*")
-TIMED = re.compile(r"^([ \t]*)get_ipython\(\)\.run_line_magic\('time', ('.+')\)$", re.MULTILINE)
-"""`%time statement`, which runs it."""
 CELL_OF_PYTHON = {"time", "timeit", "capture", "prun", "python", "python3"}
 """Magics whose cells are Python."""
 DEFINITION = re.compile(r"^(?:class|(?:async[ \t]+)?def)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
@@ -31,7 +34,11 @@ IMPORTS = (ast.Import, ast.ImportFrom)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 KEPT = (*DEFINITIONS, *IMPORTS, *ASSIGNMENTS, ast.If, ast.Try, ast.Expr)
 """Statements that may become a part of a module; loops, which train, may not."""
-AWAITS = (ast.Await, ast.AsyncFor, ast.AsyncWith)
+MOST_NOTES = 5
+LIBRARIES = {"torch", "numpy", "einops", "__future__"} | sys.stdlib_module_names
+"""Packages that are available during grading, whose star imports stay."""
+Line = tuple[str, str]
+"""Of a module: its text, and the place in a cell that it comes from."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,7 @@ class Cell:
 def read_notebook(content: bytes, name: str) -> list[Cell]:
     """The code cells, and those with written answers, in their order.
 
-    Raises:
-        RefusedError: where it is not a notebook, or too large; the reason does not name the file.
+    Raises: RefusedError where it is not a notebook, or too large; the reason does not name the file.
     """
     if sum(map(content.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise RefusedError(f"a notebook of more than {MAX_VALUES:,} values; clear its output and save it again")
@@ -66,15 +72,14 @@ def read_notebook(content: bytes, name: str) -> list[Cell]:
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
         raise RefusedError("not a notebook: it has no cells; save it again in Jupyter")
-    shown = printable(name)
-    read = (read_cell(cell, shown, number) for number, cell in enumerate(cells, start=1))
+    read = (_read_cell(cell, printable(name), number) for number, cell in enumerate(cells, start=1))
     counting = [cell for cell in read if cell is not None]
     if sum(len(cell.text) for cell in counting) > MAX_CODE_CHARACTERS:
         raise RefusedError(f"more than {MAX_CODE_CHARACTERS:,} characters of code; hand in only what is asked for")
     return counting
 
 
-def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
+def _read_cell(cell: object, notebook: str, number: int) -> Cell | None:
     """One cell; None for text that is no answer, a test, an empty cell, and anything that is not a cell."""
     if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown"):
         return None
@@ -125,7 +130,7 @@ def read_code(cell: Cell) -> tuple[list[Statement], str]:
         tree = parse(text, is_compiled=True)
     lines = text.split("\n")
     if not isinstance(tree, SyntaxError):
-        return [part for node in tree.body if is_kept(node) for part in statements_of(cell, node, lines)], ""
+        return [part for node in tree.body if _is_kept(node) for part in _statements_of(cell, node, lines)], ""
     line = tree.lineno or 0
     quoted = lines[line - 1].strip()[:100] if 1 <= line <= len(lines) else ""
     problem = (f"line {line}: " if line else "") + tree.msg + (f": {quoted}" if quoted else "")
@@ -146,22 +151,18 @@ def as_python(text: str) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about line ends, and invalid escapes
             python: str = TransformerManager().transform_cell(text)  # type: ignore[no-untyped-call]  # IPython's
-            return "\n" * blank + TIMED.sub(lambda match: match[1] + ast.literal_eval(match[2]), python)
-    except Exception:  # of a dozen kinds: 500 commands, too deeply nested, what only looks like `%time`
+            return "\n" * blank + python
+    except Exception:  # of a dozen kinds: 500 commands, or too deeply nested
         return text
 
 
-def is_kept(node: ast.stmt) -> bool:
-    """True if a statement may become a part of a module: it does not await, and a module's import runs it."""
-    if isinstance(node, DEFINITIONS):
-        return True
+def _is_kept(node: ast.stmt) -> bool:
     if isinstance(node, ast.If) and "__name__" in {getattr(part, "id", "") for part in ast.walk(node.test)}:
-        return False
-    awaits = any(isinstance(part, AWAITS) or getattr(part, "is_async", 0) for part in ast.walk(node))
-    return isinstance(node, KEPT) and not awaits
+        return False  # a module's import does not run it
+    return isinstance(node, KEPT)
 
 
-def statements_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Iterator[Statement]:
+def _statements_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Iterator[Statement]:
     """A statement that compiles, of a cell with these lines; an import in parts, one for each name."""
     if isinstance(node, IMPORTS):
         for alias in node.names:
@@ -173,24 +174,20 @@ def statements_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Iterator[Stat
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
     text = "\n".join(lines[first - 1 : node.end_lineno])
     binds, read = names_in(text)
-    changes = changed_by(node)
+    changes = _changed_by(node)
     if isinstance(node, ASSIGNMENTS):  # `Name = wrap(Name)` needs what the name was before
         changes |= binds & read
         binds -= read
     yield Statement(cell, node, first, text, binds, changes, read - binds)
 
 
-def changed_by(node: ast.stmt) -> set[str]:
+def _changed_by(node: ast.stmt) -> set[str]:
     """The names whose value a statement changes."""
-    changed: list[ast.expr]
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            changed = [part for call in node.decorator_list if isinstance(call, ast.Call) for part in call.args]
-        case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[first, *_])):
-            changed = [first]
-        case _:
-            places = (part for part in ast.walk(node) if isinstance(part, (ast.Attribute, ast.Subscript)))
-            changed = [place for place in places if isinstance(place.ctx, ast.Store)]
+    if isinstance(node, DEFINITIONS):
+        changed = [part for call in node.decorator_list if isinstance(call, ast.Call) for part in call.args]
+    else:
+        places = (part for part in ast.walk(node) if isinstance(part, (ast.Attribute, ast.Subscript)))
+        changed = [place for place in places if isinstance(place.ctx, ast.Store)]
     names = set()
     for part in changed:
         while isinstance(part, (ast.Attribute, ast.Subscript)):
@@ -199,8 +196,133 @@ def changed_by(node: ast.stmt) -> set[str]:
     return names
 
 
-def has_todo(node: ast.AST) -> bool:
+def _has_todo(node: ast.AST) -> bool:
     """True if it contains the `raise NotImplementedError(…)` of a skeleton."""
     raised = (part.exc for part in ast.walk(node) if isinstance(part, ast.Raise))
     names = (part.func if isinstance(part, ast.Call) else part for part in raised)
     return any(isinstance(name, ast.Name) and name.id == "NotImplementedError" for name in names)
+
+
+class Distribution:
+    """Assigns the statements of cells, in their order, to the contract's modules."""
+
+    def __init__(self, cells: list[Cell], release: Sources, assignment: Assignment) -> None:
+        self.release, self.package = release, assignment.package
+        self.contract = assignment.contract.modules
+        self.home: dict[str, str] = {}  # name -> its module in the contract
+        for module, components in self.contract.items():
+            definitions = (node for node in ast.parse(release[module][1]).body if isinstance(node, DEFINITIONS))
+            self.home = {node.name: module for node in definitions} | self.home | dict.fromkeys(components, module)
+        code = {cell: read_code(cell) for cell in cells}
+        self.statements = [statement for statements, _ in code.values() for statement in statements]
+        self.makers: dict[str, list[Statement]] = {}  # name -> what gives it a value or changes it
+        for statement in self.statements:
+            for name in () if _is_general(statement.node) else statement.binds | statement.changes:
+                self.makers.setdefault(name, []).append(statement)
+        self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
+        self.notes = describe_unreadable(self.unreadable)
+        self.chosen = {name: chosen for name in self.home if (chosen := self._choose(name))}
+
+    def _choose(self, name: str) -> Statement | None:
+        """The definition that counts: preferably in an answer cell, compiling and filled in; of several, the last."""
+        in_contract = name in self.contract[self.home[name]]
+        kinds = (*DEFINITIONS, *(ASSIGNMENTS if in_contract else ()))
+        candidates = [
+            statement
+            for statement in self.statements
+            if name in statement.binds
+            and (statement.node is None or isinstance(statement.node, kinds))
+            and not statement.cell.is_locked  # given code: the release has it
+        ]
+        if not candidates:
+            return None
+
+        def rank(statement: Statement) -> tuple[bool, bool]:
+            return statement.cell.is_answer, statement.node is not None and not _has_todo(statement.node)
+
+        chosen = max(reversed(candidates), key=rank)
+        cells = list(dict.fromkeys(str(statement.cell) for statement in candidates))
+        if len(cells) > 1:
+            self.notes.append(f"{name} is defined in {' and in '.join(cells)}: the one in {chosen.cell} counts")
+        return chosen
+
+    def fill(self, intake: Intake, path: str) -> None:
+        """Replaces the release's modules by those that the cells define; `path` names the notebook in messages."""
+        for module in self.contract:
+            names = {name for name, home in self.home.items() if home == module}
+            roots = [statement for name, statement in self.chosen.items() if name in names]
+            roots += [statement for statement in self.statements if statement.changes & names]
+            if roots:
+                lines = self._module(module, roots)
+                intake.sources[module] = (f"{module}.py from {path}", "".join(f"{line}\n" for line, _ in lines))
+                intake.submitted.add(module)
+                intake.origins[module] = [origin for _, origin in lines]
+
+    def _module(self, module: str, roots: list[Statement]) -> list[Line]:
+        """A module's lines: the release's, followed by the definitions and what they need."""
+        taken, names = self._closure(roots)
+        lines = [
+            line
+            for statement in self.statements
+            if statement.node and _is_general(statement.node)  # first: the release's names must hide theirs
+            for line in _lines_of(_unparse(statement.node), str(statement.cell))
+        ]
+        lines.sort(key=lambda line: not line[0].startswith("from __future__"))
+        lines += _lines_of(self.release[module][1])
+        for name in sorted(names):
+            if self.home.get(name, module) != module:
+                lines += _lines_of(f"from .{self.home[name]} import {name}")
+        return lines + [line for part in self.statements if part in taken for line in self._lines(part)]
+
+    def _closure(self, roots: list[Statement]) -> tuple[set[Statement], set[str]]:
+        """The statements that a module needs, and all names used in them; names of the contract are imported."""
+        taken, names = set(roots), set[str]()
+        while new := set[str]().union(*(statement.uses for statement in taken)) - names:
+            names |= new
+            for name in new - self.home.keys():
+                makers = self.makers.get(name, [])
+                taken.update([maker for maker in makers if maker.node] or makers[-1:])
+        return taken, names
+
+    def _lines(self, statement: Statement) -> list[Line]:
+        """One statement in the form that does the least harm if it fails."""
+        node, cell = statement.node, str(statement.cell)
+        if node is None:
+            [name] = statement.binds
+            return _lines_of(f"def {name}(*args, **kwargs):\n    raise SyntaxError({statement.text!r})", cell)
+        if isinstance(node, IMPORTS):  # a notebook beside the package imports it by its name
+            return _lines_of(re.sub(rf"^from {self.package}\b\.?", "from .", _unparse(node)), cell)
+        if isinstance(node, DEFINITIONS):
+            text = statement.text.split("\n")
+            return [(line, f"{cell}, line {number}") for number, line in enumerate(text, start=statement.line)]
+        # It may need something that is missing; only code that uses it should fail.
+        body = _unparse(node).replace("\n", "\n    ")
+        return _lines_of(f"try:\n    {body}\nexcept Exception:\n    pass", cell)
+
+
+def _lines_of(text: str, origin: str = "") -> list[Line]:
+    return [(line, origin) for line in text.split("\n")]
+
+
+def describe_unreadable(problems: Mapping[Cell, str]) -> list[str]:
+    """A note for each cell that cannot be read: its number, its first line, and what is wrong where."""
+    notes = []
+    for cell, problem in problems.items():
+        begin = cell.text.lstrip().partition("\n")[0].rstrip()[:60]
+        notes.append(f"{cell}, which begins `{begin}`, cannot be read, so what it defines is missing ({problem})")
+    more = [f"and {len(notes) - MOST_NOTES} more cells cannot be read"] if len(notes) > MOST_NOTES else []
+    return [*notes[:MOST_NOTES], *more]
+
+
+def _is_general(node: ast.stmt | None) -> bool:
+    """True for a star import from a library, and one from `__future__`."""
+    if not isinstance(node, ast.ImportFrom) or node.level or (node.module or "").partition(".")[0] not in LIBRARIES:
+        return False
+    return node.names[0].name == "*" or node.module == "__future__"
+
+
+def _unparse(node: ast.stmt) -> str:
+    try:
+        return ast.unparse(ast.fix_missing_locations(node))
+    except RecursionError:
+        return "pass"

@@ -1,9 +1,12 @@
-"""The part of a submission that is graded: the contract's modules, and those beside them that they import."""
+"""The part of a submission that is graded: the contract's modules, and those beside them that they import.
+
+They lie in one folder: the top, the package's folder, or one of these one level down.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +15,6 @@ from foundation.assignment_tables import Contract
 
 from ..sandbox.worker.loading import OWN_MODEL
 from .names import own_imports
-from .places import Place, all_places, is_notebook, modules_of, some
 from .sources import (
     ADAPTERS,
     IntakeError,
@@ -26,7 +28,88 @@ from .sources import (
     quote,
     read_modules,
 )
-from .tree import MAX_MODULES, MAX_SOURCE_BYTES, Tree
+from .tree import MAX_MODULES, MAX_SOURCE_BYTES, Tree, is_clutter
+
+SHOWN_FILES = 3
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder of the submission."""
+
+    folder: str = ""  # its path; "" = the top
+    files: frozenset[str] = frozenset()  # their names
+    package: str = ""  # the name of the folder that holds the modules in the release
+
+    @property
+    def outer(self) -> str:
+        """The folder that is meant: "anna" by "anna" and by the package's folder in it."""
+        outer, _, name = self.folder.rpartition("/")
+        return outer if name == self.package else self.folder
+
+    def path(self, file: str) -> str:
+        """The path of one of its files within the submission."""
+        return f"{self.folder}/{file}" if self.folder else file
+
+    def __str__(self) -> str:
+        return quote(self.folder + "/") if self.folder else "the top folder"
+
+
+def near_places(paths: Iterable[str], package: str) -> list[Place]:
+    """The top, the package's folder in it, and the same one level down, without what systems and tools leave behind."""
+    files: dict[str, set[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if not is_clutter(path):
+            files.setdefault(folder, set()).add(name)
+    places = [Place(folder, frozenset(names), package) for folder, names in sorted(files.items())]
+    return [place for place in places if "/" not in place.outer]
+
+
+def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
+    """The one place with modules of the contract; without any, the one with notebooks; otherwise None.
+
+    Raises: RefusedError where there are two such places, equally deep.
+    """
+    places = near_places(paths, assignment.package)
+    names = modules_of(assignment.contract)
+    for is_kind in (names.__contains__, is_notebook):
+        having = sorted((place for place in places if any(map(is_kind, place.files))), key=lambda at: at.outer != "")
+        if others := [place for place in having[1:] if bool(place.outer) == bool(having[0].outer)]:
+            shown = " and in ".join(
+                f"{place} ({some(filter(is_kind, place.files))})" for place in (having[0], others[0])
+            )
+            where = f"in {len(others) + 1} places, in {shown}"
+            raise RefusedError(f"the assignment's files are {where}; hand in one of them")
+        if having:
+            return having[0]
+    return None
+
+
+def find_beside(paths: Iterable[str], place: Place | None, package: str, file: str) -> str | None:
+    """The path of a file that lies beside the modules, or in a folder above them. Raises: RefusedError for two."""
+    having = [other for other in near_places(paths, package) if file in other.files]
+    near = [other for other in having if place is None or other.outer in ("", place.outer)]
+    if len(near) > 1:
+        first, second = (quote(other.path(file)) for other in near[:2])
+        raise RefusedError(f"there are two {file}, {first} and {second}; hand in one of them")
+    return near[0].path(file) if near else None
+
+
+def modules_of(contract: Contract) -> frozenset[str]:
+    """The files by which a submission is recognised."""
+    return frozenset((*contract.files, f"{ADAPTERS}.py"))
+
+
+def is_notebook(file: str) -> bool:
+    """True for the file name of a notebook."""
+    return file.endswith(".ipynb")
+
+
+def some(files: Iterable[str]) -> str:
+    """The first few names, for a message."""
+    names = sorted(files)
+    return ", ".join(quote(name)[1:-1] for name in names[:SHOWN_FILES]) + (", …" if len(names) > SHOWN_FILES else "")
 
 
 @dataclass
@@ -56,12 +139,7 @@ class Intake:
         return origin or f"{file_of(module, self.sources.get(module, ('', ''))[0])}, line {line}"
 
     def complete(self, contract: Contract, read: Callable[[str], Source | None] = lambda module: None) -> None:
-        """Adds the contract's modules and what modules import, from the submission or else from the release.
-
-        Args:
-            contract: names those that are there in any case.
-            read: finds a module of the submission, if it has one of that name.
-        """
+        """Adds the contract's modules and those that modules import; `read` finds the submission's own."""
         if self._gather([ADAPTERS], read, f"{OWN_MODEL}."):
             self.submitted = {f"{OWN_MODEL}.{module}" for module in self.submitted}
             self._gather([*contract.modules], self.release.get)
@@ -82,11 +160,7 @@ class Intake:
 
 
 def read_release(release: Path, contract: Contract) -> Sources:
-    """The modules of the skeleton that was handed out.
-
-    Raises:
-        IntakeError: where it is missing or cannot be read.
-    """
+    """The modules of the skeleton that was handed out. Raises: IntakeError."""
     modules = {module: (file_of(module, path), text) for module, (path, text) in read_modules(release).items()}
     missing = [module for module in (*contract.modules, "__init__") if module not in modules]
     if missing:
@@ -97,14 +171,13 @@ def read_release(release: Path, contract: Contract) -> Sources:
 def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> None:
     """Takes in the contract's modules and those they import relatively.
 
-    Raises:
-        RefusedError: for too many or too large modules, and for one that is used and cannot be read.
+    Raises: RefusedError for too many or too large modules, and for one that is used and cannot be read.
     """
     sizes: list[int] = []
 
     def read(module: str) -> Source | None:
         path = module.replace(".", "/")
-        file = next((name for name in (f"{path}.py", f"{path}/__init__.py") if tree.find(place.path(name))), None)
+        file = next((name for name in (f"{path}.py", f"{path}/__init__.py") if place.path(name) in tree.files), None)
         if file is None:
             return None
         try:
@@ -129,7 +202,7 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
 def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> Iterator[str]:
     """Notes on files that have no effect although someone may expect one."""
     whole = [path for path, file in tree.files.items() if not file.problem]
-    places = [near for near in all_places(whole, assignment.package) if near.is_near]
+    places = near_places(whole, assignment.package)
     files = {file for near in places if near.folder == place.folder for file in near.files}
     others = {file for file in files if file.endswith(".py") and file not in intake.hashes}
     if f"{ADAPTERS}.py" not in intake.hashes:  # a model of one's own may have files of the same names
@@ -143,3 +216,15 @@ def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assign
     elsewhere = [str(near) for near in places if near.files & names and near.folder not in used]
     if elsewhere:
         yield f"graded: the files in {place}; ignored: those in {', '.join(elsewhere[:3])}"
+
+
+def notes_on_names(tree: Tree, package: str) -> list[str]:
+    """Notes on files that got their names back, and on those that were skipped since they cannot be read safely."""
+    repeated = [path.rpartition("/")[2] for path in tree.superseded]
+    notes = [f"{name} was uploaded more than once; the last upload counts" for name in repeated]
+    if not tree.last_counts:
+        renamed = sorted(tree.renamed.keys() & tree.was_read)
+        notes += [f"{quote(tree.renamed[path])} was read as {quote(path)}" for path in renamed]
+    unread = {path for path, file in tree.files.items() if file.problem} - tree.was_read
+    near = [place.path(file) for place in near_places(unread, package) for file in place.files]
+    return [*notes, f"skipped: {some(near)}"] if near else notes

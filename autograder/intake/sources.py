@@ -1,21 +1,16 @@
 """A package's modules as text and as syntax trees: what intake reads, rules, sandbox and tests work on.
 
-Nothing here runs them. A module that cannot be read is refused with the reason. Students get this file with the tests,
-intake they do not.
-
 A model with names and files of its own is handed in with `adapters.py`, which has a function or a class for each
 component that is to be judged. Its modules are in a package within the submission's, so that none is taken for one of
 the contract's: these are the release's, and take the components from `adapters`.
 """
 
 import ast
-import io
 import re
 import symtable
 import sys
-import tokenize
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -31,9 +26,6 @@ Sources = Mapping[str, Source]
 """Modules by name: "layers", "__init__", and "tools.soft" for one in a folder beside the modules."""
 Locate = Callable[[str, int], str]
 """From a module's name and a line number to the place where the student finds that line."""
-FREE_F_STRINGS = (3, 12)
-"""The first Python whose f-strings may hold any expression; `feature_version` ignores it (PEP 701)."""
-F_STRINGS = "the braces of an f-string hold neither its quotes nor a backslash"
 SHOWN_NAME = 120
 MOST_PARTS = 200
 LONG_NAME = re.compile(rf"(?<!\w)(?:[^\W\d]\w*+[\s\\]*+\.[\s\\]*+){{{MOST_PARTS}}}")
@@ -57,10 +49,7 @@ def quote(name: str) -> str:
 
 
 def file_of(module: str, path: str = "") -> str:
-    """The file of a module within its package, "tools/soft.py"; `path` shows whether it is a folder's own module.
-
-    Of a submission with `adapters.py` it is the file that the student knows, and none of the contract's.
-    """
+    """The file of a module as its author knows it, "tools/soft.py"; `path` shows whether it is a folder's own."""
     if path.startswith(KIT):
         return path
     module = module.removeprefix(f"{OWN_MODEL}.")
@@ -88,11 +77,7 @@ def failing_module(name: str, reason: str) -> Source:
 
 
 def read_modules(folder: Path) -> dict[str, Source]:
-    """The modules of a folder and of folders in it, as grading reads them: "layers", "tools.soft" for `tools/soft.py`.
-
-    Raises:
-        IntakeError: where a file cannot be read or is not text.
-    """
+    """The modules of a folder and of folders in it: "layers", "tools.soft" for `tools/soft.py`. Raises: IntakeError."""
     modules = {}
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).with_suffix("").parts
@@ -107,11 +92,7 @@ def read_modules(folder: Path) -> dict[str, Source]:
 
 
 def read_sources(folder: Path, release: Path) -> dict[str, Source]:
-    """The modules of a submission's folder; missing ones, and `__init__` always, are taken from the release.
-
-    Raises:
-        IntakeError: where a file cannot be read or is not text.
-    """
+    """A submission's modules; missing ones, and `__init__` always, are the release's. Raises: IntakeError."""
     own = read_modules(folder)
     own.pop("__init__", None)
     if ADAPTERS in own:
@@ -120,10 +101,7 @@ def read_sources(folder: Path, release: Path) -> dict[str, Source]:
 
 
 def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
-    """The syntax tree of a module, or what is wrong with it; warnings are suppressed.
-
-    Compiled as a cell of a notebook, where `await` may stand outside a function, more is found; nothing is run.
-    """
+    """The syntax tree of a module, or what is wrong with it; compiled as a notebook's cell, more is found."""
     if LONG_NAME.search(text):
         return SyntaxError(f"a name of more than {MOST_PARTS} parts")
     try:
@@ -131,7 +109,7 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
             warnings.simplefilter("ignore")  # invalid escapes and the like
             tree = ast.parse(text)
             if is_compiled:
-                compile(tree, "<submission>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+                compile(tree, "<submission>", "exec", dont_inherit=True)
             return tree
     except SyntaxError as error:
         return error
@@ -148,10 +126,7 @@ def tree_of(text: str) -> ast.Module | SyntaxError:
 
 
 def names_in(text: str) -> tuple[set[str], set[str]]:
-    """The names that code gives a value, and those that it looks up outside itself; none where it does not compile.
-
-    Arguments and variables of its functions are neither.
-    """
+    """The names that code gives a value, and those that it looks up outside itself; none where it does not compile."""
     if LONG_NAME.search(text):
         return set(), set()
     try:
@@ -171,43 +146,15 @@ def names_in(text: str) -> tuple[set[str], set[str]]:
 
 
 def check_syntax(path: str, text: str, version: tuple[int, int]) -> None:
-    """Checks a module against the Python that grades, where this one is newer; it must be able to read the module.
-
-    Raises:
-        SyntaxError: with the path, the line, what is newer, and the version.
-    """
+    """Checks a module against the Python that grades, where this one is newer. Raises: SyntaxError."""
     if sys.version_info[:2] <= version or isinstance(parse(text), SyntaxError):
         return
     try:
         ast.parse(text, path, feature_version=version)
-        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-        parts = ((tokenize.tok_name[token.type], token.string, token.start[0]) for token in tokens)
-        reason, line = F_STRINGS, newer_f_string(parts) if version < FREE_F_STRINGS else 0
     except SyntaxError as error:
-        reason, line = error.msg, error.lineno or 1
-    if line:
         shown = ".".join(map(str, version))
-        raise SyntaxError(f"{reason}; you are graded by Python {shown}", (path, line, None, text.split("\n")[line - 1]))
-
-
-def newer_f_string(tokens: Iterable[tuple[str, str, int]]) -> int:
-    """The first line with an f-string that Python 3.11 cannot read; 0 if there is none.
-
-    Up to 3.11 an f-string ends at the first quotes like its own, and what is in braces holds no backslash.
-
-    Args:
-        tokens: kind, text and line of each, as Python 3.12 and later give them, which split f-strings into their parts.
-    """
-    around: list[str] = []  # the quotes of each f-string; a token that is not text of the last is in its braces
-    for kind, text, line in tokens:
-        if kind == "FSTRING_END":
-            around.pop()
-        within = around[:-1] if kind == "FSTRING_MIDDLE" else around
-        if any(quotes in text or "\\" in text for quotes in within):
-            return line
-        if kind == "FSTRING_START":
-            around.append(text.lstrip("fFrRbBuU"))
-    return 0
+        place = path, error.lineno, None, text.split("\n")[(error.lineno or 1) - 1]
+        raise SyntaxError(f"{error.msg}; you are graded by Python {shown}", place) from None
 
 
 def adapt(sources: Sources, contract: Contract) -> dict[str, Source]:

@@ -9,21 +9,22 @@ from foundation.places import ANSWERS
 from foundation.processes import time_limit
 from foundation.texts import clean, printable
 
-from .cells import Cell, read_notebook
-from .cells_to_modules import Distribution
-from .modules import Intake, read_release, select_modules
-from .places import (
-    ARCHIVES,
+from .cells import Cell, Distribution, read_notebook
+from .modules import (
+    SHOWN_FILES,
+    Intake,
     Place,
     find_beside,
     find_place,
     is_notebook,
     modules_of,
     notes_on_names,
-    nothing_here,
+    read_release,
+    select_modules,
 )
 from .sources import SHOWN_NAME, IntakeError, RefusedError, quote
 from .tree import (
+    ARCHIVES,
     MAX_ANSWERS_BYTES,
     MAX_ARCHIVE_BYTES,
     MAX_NOTEBOOKS,
@@ -45,18 +46,12 @@ class IntakeRefusedError(IntakeError):
     """The submission exists but cannot be graded. This is a result with a reason, not an operator's mistake."""
 
     def __init__(self, name: str, reason: str, hashes: Mapping[str, str] = {}) -> None:
-        """Takes the submission's file name, the reason, and the sha256 of the files that were read, by their names."""
         super().__init__(f"{printable(name, SHOWN_NAME)}: {reason}")
         self.reason, self.hashes = reason, hashes
 
 
 def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> Intake:
-    """Takes in one submission.
-
-    Args:
-        path: a folder, a .zip, a notebook, or loose files that belong together.
-        release: the skeleton that was handed out.
-        assignment: the contract, and the name of the folder that holds the modules in the release.
+    """Takes in one submission: a folder, a .zip, a notebook, or loose files; `release` is the skeleton's folder.
 
     Raises:
         IntakeRefusedError: where the submission cannot be graded: a result with a reason.
@@ -90,14 +85,16 @@ def name_of(path: Path | LooseFiles) -> str:
 def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bool = False) -> None:
     """Takes in the files that count."""
     package = assignment.package
-    tree.give_names_back((*assignment.contract.files, TRANSLATIONS, ANSWERS))
+    tree.give_names_back()
     place = find_place(tree.files, assignment)
     translations = find_beside(tree.files, place, package, TRANSLATIONS)
     if place is None and translations is None:
         archives = [path for path in tree.files if "/" not in path and path.lower().endswith(ARCHIVES)]
         archives = archives or list(tree.files) * (len(tree.files) == 1)
         if len(archives) != 1 or is_archive:
-            raise RefusedError(nothing_here(tree, assignment))
+            wanted = ", ".join((*assignment.contract.files[:SHOWN_FILES], "…", TRANSLATIONS))
+            reason = f"none of the assignment's files ({wanted}) is in it, or in a folder in it"
+            raise RefusedError(f"{reason}; hand in the files themselves, in one folder or .zip")
         inner = list_zip(intake.hashed(archives[0], tree.read(archives[0], MAX_ARCHIVE_BYTES)))
         inner.superseded += tree.superseded
         take_tree(intake, inner, assignment, is_archive=True)

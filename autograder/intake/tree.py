@@ -1,6 +1,6 @@
 """The files of a submission, be it a folder, loose files or a .zip: their paths, and a bounded way to read one.
 
-What is never read need not be safe: it only has to be skipped. No link is followed; how much is read is bounded.
+What is never read need not be safe: it is skipped. No link is followed; how much is read is bounded.
 """
 
 import errno
@@ -10,7 +10,7 @@ import re
 import stat
 import unicodedata
 import zipfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PureWindowsPath
@@ -19,9 +19,8 @@ from foundation.places import ANSWERS
 
 from .sources import IntakeError, RefusedError
 
-NUMBER = r"(?:-([1-9]\d{0,3})| ?\(([1-9]\d{0,3})\))"
-NUMBERED = re.compile(rf"(.*[^/ ]){NUMBER}((?:\.[A-Za-z]+)*)", re.DOTALL)
-MOST_NUMBERS = 3
+NUMBERED = re.compile(r"(.*?[^/ ])((?:-[1-9]\d{0,3}| ?\([1-9]\d{0,3}\)){1,3})((?:\.[A-Za-z]+)*)", re.DOTALL)
+"""Canvas makes `layers-1.py` of the second upload of `layers.py`, browsers `layers (1).py` of a second download."""
 MAX_MODULE_BYTES = 100_000
 MAX_MODULES = 50
 MAX_SOURCE_BYTES = 300_000  # all modules together
@@ -39,8 +38,8 @@ LIMITS = {
     ANSWERS: MAX_ANSWERS_BYTES,
 }
 """By the end of a file's name, the most bytes that are read."""
+ARCHIVES = (".zip",)
 ENTRY_OF_LISTING = b"PK\x01\x02"
-STORED, DEFLATED = 0, 8
 ENCRYPTED = 0x1  # the flag for a password
 
 
@@ -70,7 +69,6 @@ class Tree:
     renamed: dict[str, str] = field(default_factory=dict)  # path -> the name of the file, where an upload changed it
     was_read: set[str] = field(default_factory=set)  # paths of all files that something was made of
     superseded: list[str] = field(default_factory=list)  # paths of which several uploads were there
-    copies: dict[str, list[tuple[tuple[int, ...], str]]] = field(default_factory=dict)  # path -> numbered files
 
     def add(self, name: str, read: Callable[[int], bytes], problem: str) -> None:
         """Adds a file under the path that stands for its name in the folder or the archive."""
@@ -78,35 +76,30 @@ class Tree:
         if path:
             problem = "it is there twice; keep one" if path in self.files else problem or leads_elsewhere
             self.files[path] = File(read, problem)
-            for before, numbers in earlier_names(path):
-                self.copies.setdefault(before, []).append((numbers, path))
 
-    def find(self, path: str) -> bool:
-        """True if there is such a file, be it under the name that an upload gave it: then it gets its own name back."""
-        copies = sorted(copy for copy in self.copies.get(path, ()) if copy[1] in self.files)
-        if not copies or (path in self.files and not self.last_counts):
-            return path in self.files
-        self.superseded += [path] if path in self.files else []
-        *others, (_, last) = copies
-        self.files[path] = self.files.pop(last)
-        self.renamed[path] = last
-        for _, other in others if self.last_counts else ():
-            del self.files[other]
-        return True
+    def give_names_back(self) -> None:
+        """Gives modules and texts the names back that they had before an upload put numbers behind them.
 
-    def give_names_back(self, names: Collection[str]) -> None:
-        """Does so for all files of these names, and where several uploads of a notebook or an archive are there."""
-        for path in list(self.copies):
-            is_repeated = self.last_counts and path in self.files and not path.endswith(".py")
-            if path.rpartition("/")[2] in names or is_repeated:
-                self.find(path)
+        Of several copies the last counts; where a platform has put the numbers there, also before a plain name.
+        """
+        copies: dict[str, list[tuple[list[int], str]]] = {}
+        for path in self.files:
+            if numbered := NUMBERED.fullmatch(path):
+                stem, numbers, ending = numbered.groups()
+                copies.setdefault(stem + ending, []).append(([*map(int, re.findall(r"\d+", numbers))], path))
+        for path, numbered_paths in copies.items():
+            is_plain_there = path in self.files
+            is_text = path.endswith(".py") or path.rpartition("/")[2] in (TRANSLATIONS, ANSWERS)
+            if self.last_counts if is_plain_there else is_text:
+                *others, (_, last) = sorted(numbered_paths)
+                self.superseded += [path] if is_plain_there else []
+                self.files[path] = self.files.pop(last)
+                self.renamed[path] = last
+                for _, other in others if self.last_counts else ():
+                    del self.files[other]
 
     def read(self, path: str, limit: int | None = None) -> bytes:
-        """The content of a file, whose limit in bytes follows from its name if none is given.
-
-        Raises:
-            RefusedError: where it is larger or cannot be read; the reason does not name the file.
-        """
+        """The content of a file, whose limit in bytes follows from its name if none is given. Raises: RefusedError."""
         self.was_read.add(path)
         if problem := self.files[path].problem:
             raise RefusedError(problem)
@@ -114,12 +107,7 @@ class Tree:
 
 
 def list_files(path: Path | LooseFiles) -> Tree:
-    """The files of a folder, loose ones, or the one file that was handed in.
-
-    Raises:
-        RefusedError: for too many entries.
-        IntakeError: where there is nothing, or it cannot be listed.
-    """
+    """The files of a folder, loose ones, or the one file that was handed in. Raises: RefusedError, IntakeError."""
     tree, n_entries = Tree(last_counts=isinstance(path, LooseFiles)), 0
     if isinstance(path, LooseFiles):
         for member, entry in path.members:
@@ -150,11 +138,7 @@ def add_from_disk(tree: Tree, name: str, path: Path) -> None:
 
 
 def list_zip(content: bytes) -> Tree:
-    """The members of a .zip. Nothing is unpacked to disk; they are read one by one within bounds.
-
-    Raises:
-        RefusedError: for a damaged archive, too many entries, or what is no archive by its first bytes.
-    """
+    """The members of a .zip, to be read one by one within bounds; nothing is unpacked to disk. Raises: RefusedError."""
     if not content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         kind = "none of these" if content else "empty"
         raise RefusedError(f"expected a folder, a .zip or a notebook (.ipynb); this is {kind}")
@@ -196,7 +180,7 @@ def problem_of_entry(entry: zipfile.ZipInfo) -> str:
         return problem_of(mode)
     if entry.flag_bits & ENCRYPTED:
         return "it is encrypted; pack it without a password"
-    if entry.compress_type not in (STORED, DEFLATED):
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         return f"it is compressed by method {entry.compress_type}; use deflate, the default"
     return ""
 
@@ -204,9 +188,7 @@ def problem_of_entry(entry: zipfile.ZipInfo) -> str:
 def read_file(path: Path, limit: int) -> bytes:
     """Reads an ordinary file; follows no link, waits for no pipe, keeps no byte above the limit.
 
-    Raises:
-        RefusedError: where it is not an ordinary file, or larger.
-        IntakeError: where the system does not let us read it.
+    Raises: RefusedError where it is not an ordinary file, or larger; IntakeError where the system does not let us.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -237,18 +219,6 @@ def plain_path(name: str) -> tuple[str, str]:
     elif ".." in parts:
         problem = "its name leads out of the archive (..); pack the files with relative names"
     return "/".join(part for part in parts if part not in ("", ".", "..")), problem
-
-
-def earlier_names(path: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Names of a file before an upload or a browser put numbers behind its name; and these numbers.
-
-    Canvas makes `layers-1.py` of the second upload of `layers.py`, browsers make `layers (1).py` of a second download.
-    """
-    numbers: tuple[int, ...] = ()
-    while len(numbers) < MOST_NUMBERS and (numbered := NUMBERED.fullmatch(path)):
-        stem, upload, copy, ending = numbered.groups()
-        path, numbers = stem + ending, (int(upload or copy), *numbers)
-        yield path, numbers
 
 
 def is_clutter(path: str) -> bool:

@@ -24,9 +24,8 @@ from pathlib import Path
 
 from foundation.command_line import UserError
 
-from ..intake.places import ARCHIVES
 from ..intake.sources import IntakeError, RefusedError
-from ..intake.tree import LIMITS, MAX_ARCHIVE_BYTES, read_file
+from ..intake.tree import ARCHIVES, LIMITS, MAX_ARCHIVE_BYTES, read_file
 from .handed_in import HandedIn, Listing, Person, Stray
 from .platform import Platform, Read
 

@@ -13,9 +13,8 @@ from dateutil import parser
 
 from foundation.command_line import UserError
 
-from ..intake.places import ARCHIVES
 from ..intake.submission import name_of
-from ..intake.tree import LooseFiles
+from ..intake.tree import ARCHIVES, LooseFiles
 
 CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__"}
 UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.intake.sources import check_syntax, newer_f_string, read_sources
+from autograder.intake.sources import check_syntax, read_sources
 from autograder.intake.submission import take_in
 from autograder.running import under_test
 from autograder.running.under_test import InProcessSubmission, telling_if_long
@@ -210,30 +210,6 @@ def test_a_function_in_a_dictionary_is_replaced_too(open_reference):
     assert submission.build("attention.MultiHeadedAttention", 8, 2)(x, x, x)[0].shape == (2, 3, 8)
     with pytest.raises(KeyError, match="its own part"):
         submission.call("attention.scaled_dot_product_attention", x, x, x)
-
-
-START, MIDDLE, END = "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END"
-FREE = ("OP {", "NAME x", "OP }")
-F_STRINGS = {  # the tokens, as Python 3.12 splits them; whether 3.11 reads them
-    'f"sizes {x}"': ([f'{START} f"', f"{MIDDLE} sizes ", *FREE, f'{END} "'], True),
-    "f\"{', '.join(x)}\"": ([f'{START} f"', "OP {", "STRING ', '", "OP .", "NAME join", "OP }", f'{END} "'], True),
-    "f\"{f'{x}'}\"": ([f'{START} f"', "OP {", f"{START} f'", *FREE, f"{END} '", "OP }", f'{END} "'], True),
-    'f"sizes {", ".join(x)}"': ([f'{START} f"', "OP {", 'STRING ", "'], False),
-    'f"{f"{x}"}"': ([f'{START} f"', "OP {", f'{START} f"'], False),
-    "f'{\"\\n\".join(x)}'": ([f"{START} f'", "OP {", 'STRING "\\n"'], False),
-    "f\"{f'\\t{x}'}\"": ([f'{START} f"', "OP {", f"{START} f'", f"{MIDDLE} \\t"], False),
-}
-
-
-@pytest.mark.parametrize("text", F_STRINGS)
-def test_an_f_string_that_only_312_reads_is_named(text: str):
-    parts, is_old = F_STRINGS[text]
-    assert newer_f_string((*part.partition(" ")[::2], 5) for part in parts) == (0 if is_old else 5)
-    if is_old:
-        compile(text, "it", "exec")
-    elif sys.version_info < (3, 12):
-        with pytest.raises(SyntaxError):
-            compile(text, "it", "exec")
 
 
 NEWER = "\n\ntry:\n    pass\nexcept* ValueError:\n    pass\n"
