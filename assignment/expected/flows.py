@@ -52,6 +52,7 @@ class Flow:
 
     Attributes:
         places: of its parts, each with the letter of what stands there.
+        names: of what stands there, in words, by place.
     """
 
     def __init__(self, kind: str, norm_first: bool = False, n_layers: int = 1) -> None:
@@ -75,7 +76,11 @@ class Flow:
             options = {"enable_nested_tensor": False} if kind == "Encoder" else {}
             self._module = getattr(nn, f"Transformer{kind}")(layer, n_layers, nn.Identity(), **options)
             self.places = {f"layers.{n}": kind[0] for n in range(n_layers)} | ({"norm": "N"} if norm_first else {})
-        for place in self.places:
+        counts: Counter[str] = Counter()
+        self.names = {}
+        for place, letter in self.places.items():
+            counts[letter] += 1
+            self.names[place] = TEXTS[letter].format(counts[letter])
             self._module.get_submodule(place).forward = partial(self._stand_in, place)
         if "Layer" in kind:  # there is no quicker way to parts than by attributes that are functions
             vars(self._module).update({name: part.forward for name, part in self._module.named_children()})
@@ -83,12 +88,7 @@ class Flow:
     @property
     def dropped(self) -> dict[str, str]:
         """The parts whose output dropout acts on, by place, in words."""
-        letters = Counter[str]()
-        names = {}
-        for place, letter in self.places.items():
-            letters[letter] += 1
-            names[place] = TEXTS[letter].format(letters[letter])
-        return {place: name for place, name in names.items() if self.places[place] in DROPPED}
+        return {place: name for place, name in self.names.items() if self.places[place] in DROPPED}
 
     def arrangements(self, pools: Mapping[str, Sequence[Slot]]) -> Iterator[dict[str, Slot]]:
         """Yield each choice of parts from the pools, by place; none where a pool has too few."""
@@ -160,7 +160,7 @@ class Flow:
 
         def call(place: str, *wanted: Tensor | None) -> Any:
             counts[self.places[place]] += 1
-            due = TEXTS[self.places[place]].format(counts[self.places[place]])
+            due = self.names[place]
             kind, handed, returned, name, made_with = next(coming, (None, (), None, "", {}))
             if kind is None:
                 raise DepartureError("" if result is None else f"{due} is not called")

@@ -12,11 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, combinations_with_replacement, pairwise, product
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
+from torch.func import functional_call
 
 from assignment.stand_ins.formulas import VECTORS, decoder_layer, encoder_layer, look_up, mixed_look_up, squash, wave
 from assignment.stand_ins.own_tests import attend as attention
@@ -44,9 +47,9 @@ def norm_of(gain_and_shift: Sequence[Tensor], least: float = 0.0, kind: NormKind
         stretch = math.sqrt(d / (d - less))
         inside = 1e-300 if is_outside else epsilon / stretch**2
         centred = F.layer_norm(x, (d,), eps=inside) / stretch
-        if is_outside:  # no slope where all features are equal: that is LayerNorm's task
-            deviation = stretch * x.var(-1, keepdim=True, correction=0).clamp_min(1e-300).sqrt()
-            centred = centred * (deviation / (deviation + epsilon))
+        if is_outside:  # the deviation is how much of x lies along its norm
+            along = stretch**2 * (x * centred).mean(-1, keepdim=True)
+            centred = centred * (along / (along + epsilon))
         return torch.addcmul(shift, centred, least + gain)
 
     return norm
@@ -60,9 +63,15 @@ KINDS: list[NormKind] = [
 
 
 def network(x: Tensor, parts: Sequence[Tensor], activation: Callable[[Tensor], Tensor] = F.relu) -> Tensor:
-    """(..., d) -> (..., d), with W_1 and b_1, W_2 and b_2, of which W_1 takes x on its left."""
+    """PyTorch's own, (..., d) -> (..., d), with W_1 and b_1, W_2 and b_2, of which W_1 takes x on its left."""
     first, inner, second, outer = parts
-    return F.linear(activation(F.linear(x, first.mT, inner)), second, outer)
+    linear1, linear2 = partial(F.linear, weight=first.mT, bias=inner), partial(F.linear, weight=second, bias=outer)
+    nothing = nn.Identity()
+    layer: Any = SimpleNamespace(
+        linear1=linear1, activation=activation, dropout=nothing, linear2=linear2, dropout2=nothing
+    )
+    result: Tensor = nn.TransformerEncoderLayer._ff_block(layer, x)
+    return result
 
 
 def network_formula(d_model: int, d_ff: int) -> Formula:
@@ -82,19 +91,24 @@ def heads(
     is_stand_in: bool,
     n_heads: int,
 ) -> tuple[Tensor, Tensor]:
-    """Output (b, q, d) and weights (b, h, q, k) of multi-headed attention around a stand-in or a true attention.
+    """Output (b, q, d) and weights (b, h, q, k) of PyTorch's multi-headed attention around this, or the true one."""
+    seen: list[Tensor] = []
 
-    Each head sees all features, of which those of other heads are 0.
-    """
-    d = len(matrices[0])
-    own = torch.eye(n_heads, dtype=query.dtype).repeat_interleave(d // n_heads, dim=1)[:, None]
-    maps = zip((query, key, value), matrices, biases, strict=False)
-    q, k, v = ((x @ matrix + bias)[:, None] * own for x, matrix, bias in maps)
-    if is_stand_in:
-        context, weights = look_up(q, k, v, mask, d // n_heads)
-    else:
-        context, weights = attention(q, k, v, mask, scale=(d // n_heads) ** -0.5)
-    return context.sum(dim=1) @ matrices[3] + biases[3], weights
+    def inner(query: Tensor, key: Tensor, value: Tensor, *settings: object) -> Tensor:
+        context, weights = (look_up if is_stand_in else attention)(query, key, value, mask)
+        seen.append(weights)
+        return context
+
+    numbers = {
+        "in_proj_weight": torch.cat([matrix.mT for matrix in matrices[:3]]),
+        "in_proj_bias": torch.cat([*biases[:3]]),
+        "out_proj.weight": matrices[3].mT,
+        "out_proj.bias": biases[3],
+    }
+    module = nn.MultiheadAttention(query.size(-1), n_heads, batch_first=True, device="meta")
+    with mock.patch.object(F, "scaled_dot_product_attention", inner):
+        output, _ = functional_call(module, numbers, (query, key, value), {"need_weights": False})
+    return output, seen[0]
 
 
 BIASES = [*product((1, 0), (1, 0), (1, 0), (1, 2, 0))]

@@ -18,6 +18,7 @@ from autograder.testing.results import CheckFailed, OtherPartsError, UnreadableE
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
+from .flows import flow_of
 from .masks import expect_masks_obeyed
 
 PARTS_OF_STACKS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
@@ -78,7 +79,8 @@ class OwnParts:
         if not whole and len(layers) != n_layers:
             return None
         calls = [as_contract(part.train(is_training), PARTS_OF_STACKS[kind], f"what {kind} returns") for part in layers]
-        return calls[0] if whole else partial(one_after_another, calls)
+        flow = flow_of(kind, n_layers=len(calls))
+        return calls[0] if whole else partial(flow.run, dict(zip(flow.places, calls, strict=True)))
 
     def positions(self) -> list[Computation]:
         """The submission's positions; of those that are learned, one for each place where such parameters are."""
@@ -97,15 +99,6 @@ class OwnParts:
     def rest(self) -> list[Tensor]:
         """The leaves that no part has."""
         return [leaf for leaf, is_free in zip(self.leaves, self._is_free, strict=True) if is_free]
-
-
-def one_after_another(layers: Sequence[Computation], x: Tensor, *others: Tensor | None) -> list[Any]:
-    """The output of a stack of these layers, and the weights of each."""
-    chosen = []
-    for layer in layers:
-        x, *weights = layer(x, *others)
-        chosen.append(weights)
-    return [x, *map(list, zip(*chosen, strict=True))]
 
 
 def as_contract(module: Computation, names: Sequence[str], label: str) -> Computation:

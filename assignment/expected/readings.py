@@ -6,7 +6,6 @@ order of the module's learned parameters; `search` finds the others. Layouts are
 points for being unusual: where nothing tells which number plays which part, the component needs a reader.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -113,7 +112,12 @@ def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_mo
     """An embedding with random vectors: rows of a table, multiplied by sqrt(d_model); options of `made`."""
 
     def look_tokens_up(parts: Sequence[Tensor]) -> Computation:
-        return lambda tokens: F.embedding(tokens, parts[0]) * math.sqrt(d_model)
+        def vectors(tokens: Tensor) -> Tensor:
+            factors = torch.full_like(tokens, d_model, dtype=parts[0].dtype).sqrt().view(-1, 1)
+            bags = F.embedding_bag(tokens.view(-1, 1), parts[0], mode="sum", per_sample_weights=factors)
+            return bags.view(*tokens.shape, d_model)
+
+        return vectors
 
     formula = Formula([(vocab_size, d_model)], look_tokens_up)
 

@@ -132,9 +132,9 @@ class Training:
         moving = [torch.zeros_like(parameter) for parameter in learned]
         losses: list[float] = []
         for step, group in enumerate(self.groups):
-            summed, counts = zip(*(self.summed_loss(copy, self.batches[number]) for number in group), strict=True)
-            losses += [float(loss.detach()) / count for loss, count in zip(summed, counts, strict=True)]
-            gradients = torch.autograd.grad(sum(summed) / sum(counts), learned)
+            by_batch = [self.losses_of_words(copy, self.batches[number]) for number in group]
+            losses += [float(of_words.detach().mean()) for of_words in by_batch]
+            gradients = torch.autograd.grad(torch.cat(by_batch).mean(), learned)
             norm = float(torch.stack([gradient.square().sum() for gradient in gradients]).sum().sqrt())
             scale = 1.0 if self.max_grad_norm is None else min(1.0, self.max_grad_norm / norm)
             with torch.no_grad():
@@ -145,15 +145,14 @@ class Training:
         spare = [torch.ones(3, dtype=self.dtype)] if without_gradient == "one more" else []
         return means, [p.detach().to(self.dtype) for p in copy.parameters()] + spare
 
-    def summed_loss(self, model: TinyTranslator, batch: Batch, **other: Any) -> tuple[Tensor, int]:
-        """The sum of the losses of a batch's labels but padding, and how many there are, perhaps by other settings."""
+    def losses_of_words(self, model: TinyTranslator, batch: Batch, **other: Any) -> Tensor:
+        """The loss of each label of a batch but padding, (words,), perhaps by other settings."""
         pad, smoothing = other.get("pad", self.pad), other.get("smoothing", self.smoothing)
         read = model.encode(batch["src"], batch["encoder_mask"])[0]
         states = model.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0]
-        predicted = model.get_predictions(states).flatten(0, 1)
-        labels = batch["labels"].reshape(-1)
-        summed = F.cross_entropy(predicted, labels, ignore_index=pad, label_smoothing=smoothing, reduction="sum")
-        return summed, int((labels != pad).sum())
+        scores, is_word = model.get_predictions(states).mT, batch["labels"] != pad
+        losses = F.cross_entropy(scores, batch["labels"], ignore_index=pad, label_smoothing=smoothing, reduction="none")
+        return losses[is_word]
 
     def check(self, trained: list[Tensor], label: str, look_at: str) -> None:
         """Fail unless the parameters after training are the expected ones."""
@@ -197,14 +196,14 @@ class Training:
         """Name what the first epoch's loss is in place of the mean, where no step changes the parameters."""
         with torch.no_grad():
             model = copy_of(self.start)
-            summed, counts = zip(*(self.summed_loss(model, batch) for batch in self.batches), strict=True)
-        losses = [float(loss) / count for loss, count in zip(summed, counts, strict=True)]
+            by_batch = [self.losses_of_words(model, batch) for batch in self.batches]
+        losses, of_all = [float(of_words.mean()) for of_words in by_batch], torch.cat(by_batch)
         others = {
             "the sum of the batches' losses": sum(losses),
             "the last batch's loss": losses[-1],
             "the first batch's loss": losses[0],
-            "the mean over all labels": float(sum(summed)) / sum(counts),
-            "the sum over all labels": float(sum(summed)),
+            "the mean over all labels": float(of_all.mean()),
+            "the sum over all labels": float(of_all.sum()),
         }
         fits = (text for text, loss in others.items() if abs(loss - returned[0]) < 1e-6 * abs(loss))
         return next((f"this is {text}" for text in fits), "")
@@ -223,8 +222,8 @@ def gradient_of(training: Training, parameters: Sequence[Tensor], number: int, *
     """The gradient of a batch's mean loss, all numbers in a row; `other` settings are a pad, a smoothing, a mode."""
     model = copy_of(parameters).train(other.get("is_training", True))
     with torch.enable_grad():
-        summed, count = training.summed_loss(model, training.batches[number], **other)
-        gradients = torch.autograd.grad(summed / count, list(model.parameters()))
+        loss = training.losses_of_words(model, training.batches[number], **other).mean()
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
     return torch.cat([gradient.flatten() for gradient in gradients])[: training.n_numbers]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-VECTORS = {"LayerNorm": 2, "FeedForward": 3, "MultiHeadedAttention": 4, "EncoderLayer": 5, "DecoderLayer": 9}
+VECTORS = {"LayerNorm": 2, "FeedForward": 3, "MultiHeadedAttention": 4, "EncoderLayer": 5, "DecoderLayer": 6}
 """How many vectors the stand-in has for its only parameter, (n, 1, d): by this number tests recognise it."""
 
 
@@ -19,26 +19,11 @@ def distinct(*shape: int) -> Tensor:
     return torch.cos(torch.arange(torch.Size(shape).numel(), dtype=torch.float64) * 1.7).view(shape)
 
 
-FAINT = 0.01
-"""The least part of a weight that each allowed key has, before they are divided by their sum, which so is never 0."""
-
-
-def share_out(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """In place of the softmax, (b, h, q, k): sigmoids, divided by their sum.
-
-    Like true weights they lie between 0 and 1, sum to 1 and are 0 where the mask forbids: a submission may check. A
-    query that may attend to nothing attends to all keys, as a softmax of equal scores would.
-    """
-    weights = torch.sigmoid(scores) + FAINT
+def restrict(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """In place of masked weights, (b, h, q, k): numbers between 0 and 1, and 0 where the mask forbids."""
+    weights = torch.sigmoid(scores)
     if mask is None:
-        return weights / weights.sum(dim=-1, keepdim=True)
-    allowed = restrict(weights, mask)
-    allowed = torch.where(allowed.sum(dim=-1, keepdim=True) > 0, allowed, weights)
-    return allowed / allowed.sum(dim=-1, keepdim=True)
-
-
-def restrict(weights: Tensor, mask: Tensor) -> Tensor:
-    """The weights (b, h, q, k), 0 where the mask forbids."""
+        return weights
     try:
         allowed = weights * mask
     except RuntimeError:
@@ -49,19 +34,12 @@ def restrict(weights: Tensor, mask: Tensor) -> Tensor:
     return allowed
 
 
-def look_up(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, d_k: int | None = None
-) -> tuple[Tensor, Tensor]:
+def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """In place of attention, (b, h, positions, d_k); scores depend on d_k: a head shows how many features it has.
 
-    Args:
-        query: (b, h, q, features), likewise key and value.
-        key: see query.
-        value: see query.
-        mask: True = may attend; None = no restriction.
-        d_k: None = all features.
+    A query that may attend to nothing gets 0.
     """
-    shares = share_out(query @ key.mT * (1 + (d_k or query.size(-1)) / 50), mask)
+    shares = restrict(query @ key.mT * (1 + query.size(-1) / 50), mask)
     return torch.matmul(shares, value), shares
 
 
@@ -72,11 +50,23 @@ def mixed_look_up(
 
     Where the mix is 0, so is the output.
     """
+    output, [weights] = blend(query, [(key, value, mask)], mix, n_heads)
+    return output, weights
+
+
+def blend(
+    query: Tensor, sources: Iterable[tuple[Tensor, Tensor, Tensor | None]], mix: Iterable[Tensor], n_heads: int
+) -> tuple[Tensor, list[Tensor]]:
+    """Look up in several sources, each of key, value and mask, with one mix: their sum, and weights for each."""
     ask, offer, give, end = mix
     scale = torch.arange(1, n_heads + 1, dtype=query.dtype, device=query.device).view(-1, 1, 1)
-    scores = torch.bmm(project(query, ask), project(key, offer).mT)
-    weights = share_out(scores.unsqueeze(1) * scale, mask)
-    return torch.sin(torch.bmm(weights.sum(dim=1), project(value, give))) * end, weights
+    asked, total = project(query, ask), torch.zeros_like(query)
+    weights = []
+    for key, value, mask in sources:
+        scores = torch.bmm(asked, project(key, offer).mT)
+        weights.append(restrict(scores.unsqueeze(1) * scale, mask))
+        total = total + torch.bmm(weights[-1].sum(dim=1), project(value, give))
+    return torch.sin(total) * end, weights
 
 
 def project(x: Tensor, shift: Tensor) -> Tensor:
@@ -123,12 +113,11 @@ def decoder_layer(
     n_heads: int,
     extra: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """In place of a decoder layer, with mix (9, 1, d); see `encoder_layer`."""
-    *attentions, share = mix
-    context, self_weights = mixed_look_up(x, x, x, tgt_mask, attentions[:4], n_heads)
-    x = x + context + (torch.sin(x) + extra) * share
-    context, cross_weights = mixed_look_up(x, memory, memory, src_mask, attentions[4:], n_heads)
-    return x + context, self_weights, cross_weights
+    """In place of a decoder layer, with mix (6, 1, d): one look into both x and memory; see `encoder_layer`."""
+    *attention, turn, share = mix
+    sources = [(x, x, tgt_mask), (turn + memory, memory, src_mask)]
+    context, [self_weights, cross_weights] = blend(x, sources, attention, n_heads)
+    return x + context + (torch.sin(x) + extra) * share, self_weights, cross_weights
 
 
 def place(x: Tensor) -> Tensor:

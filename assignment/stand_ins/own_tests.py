@@ -12,17 +12,19 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 
 
 def attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, **options: Any
 ) -> tuple[Tensor, Tensor]:
-    """PyTorch's own attention; the weights are the context of the unit vectors as values."""
-    if mask is not None:
-        mask = mask | ~mask.any(dim=-1, keepdim=True)  # a query without keys may get any numbers
+    """PyTorch's own attention; the weights are the context of the unit vectors as values.
+
+    A query that may attend to nothing gets 0.
+    """
     units = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-1], key.size(-2))
     context, weights = (
-        F.scaled_dot_product_attention(query, key, values, attn_mask=mask, **options) for values in (value, units)
+        scaled_dot_product_attention(query, key, values, attn_mask=mask, **options) for values in (value, units)
     )
     return context, weights
 
@@ -33,7 +35,7 @@ def attend_in_float32(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | 
     if mask is None:
         return context, weights
     nothing = ~mask.expand_as(weights).any(dim=-1, keepdim=True)
-    return context.masked_fill(nothing, 0.0), weights.masked_fill(nothing, 0.0)
+    return context.masked_fill(nothing, 1.0), weights.masked_fill(nothing, 1.0)
 
 
 class NormAnyhow(nn.Module):

@@ -56,10 +56,8 @@ def test_attention(submission: SubmissionUnderTest, case: Case, name: str, dtype
 @each_dtype
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
 def test_weights(submission: SubmissionUnderTest, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
-    subject, look_at = (
-        attention_of(submission),
-        "the weights that average the values: (b, h, q, k), after mask and softmax",
-    )
+    subject = attention_of(submission)
+    look_at = "the weights that average the values: (b, h, q, k), after mask and softmax"
     for sizes in ((2, 3, 4, 5, 7), (1, 3, 1, 5, 7) if is_masked else (1, 1, 1, 1, 7)):
         plain = draw(case, sizes, dtype)
         inputs = plain | {"mask": case.mask(sizes[0], 1, *sizes[2:4]) if is_masked else None}

@@ -125,10 +125,8 @@ def what_is_dropped(
     output: Callable[..., Any], formulas: Sequence[Callable[..., Any]], kind: str, inputs: dict[str, Any]
 ) -> str:
     """Says of a layer in train mode on which outputs dropout does not act, or whether x is lost; "" otherwise."""
-    returned, doubled = (
-        output(*inputs.values()),
-        [value if value is None else value.double() for value in inputs.values()],
-    )
+    returned = output(*inputs.values())
+    doubled = [value if value is None else value.double() for value in inputs.values()]
     parts = flow_of(kind).dropped
     for count in range(len(parts), 0, -1):
         for spared in combinations(parts, count):

@@ -32,23 +32,24 @@ CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s
 }
 
 
-SPECIAL = {"special cases": ["one layer", "many positions"]}
+SPECIAL_CASES = ["one layer", "many positions"]
 ROWS = in_dtypes(CASES, in_float32=["three layers"])
 ROWS_OF_MASKS = [row for row in ROWS if row[0] != "one layer"]
 OF_EXTENSIONS = [("three layers", torch.float32), ("one layer", torch.float64)]
 
 
 @pytest.mark.item("layers in order")
-@pytest.mark.parametrize("kind, norm_first, name, dtype", rows_of(STACKS, ROWS, OF_EXTENSIONS, SPECIAL))
+@pytest.mark.parametrize(
+    "kind, norm_first, name, dtype", rows_of(STACKS, ROWS, OF_EXTENSIONS, {"special cases": SPECIAL_CASES})
+)
 def test_stack(
     submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
     (n_heads, d_head, d_ff, n_layers), axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     # In ordinary rows the rate of dropout is the default: a setting that gets lost costs the special cases alone.
-    stack = stack_of(
-        submission, case, kind, sizes, n_layers, dtype, rate=None if name in SPECIAL["special cases"] else 0.1
-    )
+    rate = None if name in SPECIAL_CASES else 0.1
+    stack = stack_of(submission, case, kind, sizes, n_layers, dtype, rate)
     stack.expect_values(stack.draw(axes, "none"), RULE, of=["x"])
 
 

@@ -42,20 +42,22 @@ CASES = {  # n_heads, d_head, d_ff and n_layers; vocabularies; b, t and s
 }
 
 
-SPECIAL = {"special cases": ["one layer", "many", "more tokens than words"]}
+SPECIAL_CASES = ["one layer", "many", "more tokens than words"]
 ROWS = in_dtypes(CASES, in_float32=["two layers"])
 
 
 @pytest.mark.item("encode and decode")
 @each_side
-@pytest.mark.parametrize("norm_first, name, dtype", rows_of(MODELS, ROWS, [("two layers", torch.float64)], SPECIAL))
+@pytest.mark.parametrize(
+    "norm_first, name, dtype", rows_of(MODELS, ROWS, [("two layers", torch.float64)], {"special cases": SPECIAL_CASES})
+)
 def test_sides(
     submission: SubmissionUnderTest, case: Case, name: str, method: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
     (n_heads, d_head, d_ff, n_layers), vocab_sizes, axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     # In ordinary rows the rate of dropout is the default: a setting that gets lost costs the special cases alone.
-    rate = 0.3 if name in SPECIAL["special cases"] else 0.1
+    rate = 0.3 if name in SPECIAL_CASES else 0.1
     model = ModelSubject(submission, case, sizes, vocab_sizes, n_layers, rate, dtype)
     model.side(method).expect_values(model.draw(method, axes, masks="none"), RULES[method], of=PARTS[method][:1])
 
@@ -133,10 +135,8 @@ def test_gradients(
 ) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (11, 11), dtype=dtype)
     axes = (3, 4, 5) if dtype == torch.float64 else (3, 1, 5)
-    side, inputs = (
-        replace(model.side(method), call=getattr(model.model, method)),
-        model.draw(method, axes, masks="none"),
-    )
+    side = replace(model.side(method), call=getattr(model.model, method))
+    inputs = model.draw(method, axes, masks="none")
     # The vectors of special tokens, one of which is padding, need not be learned.
     inputs = {**inputs, next(iter(inputs)): case.tokens(9, *axes[:2], low=4)}
     if method == "decode" and dtype == torch.float32:

@@ -83,10 +83,9 @@ def leaves_of(parameters: Sequence[Tensor]) -> list[Tensor]:
 
 
 def leaf_for(value: Tensor | None, with_gradients: bool = False) -> Tensor | None:
-    """Copy an argument for the candidates. A query that may attend to nothing is expected to attend to everything."""
+    """Copy an argument for the candidates."""
     if value is None or not value.is_floating_point():
-        is_mask = value is not None and value.dtype == torch.bool
-        return value | ~value.any(dim=-1, keepdim=True) if is_mask and value is not None else value
+        return value
     return value.detach().double().requires_grad_(with_gradients)
 
 
