@@ -12,8 +12,7 @@ from .build import Project, check_target, make_release, write_release
 from .gates import GATES, run_gates
 from .inspection import places_of_dropped_tasks
 from .packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
-from .regions import ReleaseError
-from .skeleton import ASSIGNMENT_FILE
+from .skeleton import ASSIGNMENT_FILE, ReleaseError
 from .update import add_parser as add_update
 
 FAILED_CHECK = 1

@@ -19,8 +19,7 @@ from .notebooks import FOLDER as NOTEBOOKS_FOLDER
 from .notebooks import Course, make_course
 from .prose import Prose
 from .prose import read_folder as read_notebooks
-from .regions import ReleaseError
-from .skeleton import ASSIGNMENT_FILE, Skeleton, make_skeleton, read_folder
+from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, make_skeleton, read_folder
 
 MANIFEST = f"dist/{packing.MANIFEST}"
 

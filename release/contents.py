@@ -24,8 +24,7 @@ from foundation.term_secret import SECRET, term_secret
 
 from . import packing
 from .handout import files_for_assistants
-from .regions import ReleaseError, read_text
-from .skeleton import ASSIGNMENT_FILE, read_folder
+from .skeleton import ASSIGNMENT_FILE, ReleaseError, read_folder, read_text
 
 ARCHIVE_FOLDER = "assignment"
 """The one folder at the top of the students' archive, so that unpacking it spills nothing."""

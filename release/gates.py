@@ -17,22 +17,19 @@ import time
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from .build import Project, Release
 from .contents import ARCHIVE_FOLDER, ENTRY
-from .inspection import checksums_of, keeps_private, names_known_tasks, no_solution_survives, nothing_is_opaque
-from .layers import strings_of_data
-from .leaks import Statement
-from .opaque import opaque_in
+from .inspection import checksums_of, keeps_private, no_solution_survives, nothing_is_opaque
+from .layers import opaque_in, strings_of_data
 from .packing import GRADESCOPE_ZIP, STUDENT_ZIP, members_of
 from .skeleton import TRANSLATIONS, Skeleton, coded_tasks, read_folder, strip_files
 
 AT_A_TIME = 2
 """So many gates run at once: most wait for a process, and each process has one thread."""
 SHOWN_FAULTS = 20
-GRADESCOPE = ENTRY.removesuffix(".py").replace("/", ".")
 INSTALLED = "installed"
 _FIXED = {"LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
 
@@ -63,8 +60,7 @@ def write_all(files: Mapping[str, bytes], folder: Path) -> None:
         (folder / path).write_bytes(content)
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """One task of one submission: points, state, and the message for its student."""
 
     score: float
@@ -72,11 +68,10 @@ class Mark:
     message: str
 
 
-Marks = Mapping[str, Mark]
-"""By number of the task."""
-Shown = tuple[Mapping[str, bytes], Collection[str]]
+Files = Mapping[str, bytes]
+Shown = tuple[Files, Collection[str]]
 """The files of a submission by path, and all texts that its student is shown."""
-Trial = tuple[Mapping[str, bytes], Collection[str]]
+Trial = tuple[Files, Collection[str]]
 """A submission with known marks: its files by path, and the tasks that are solved in it."""
 
 
@@ -103,8 +98,7 @@ def marks_are_right(project: Project, release: Release) -> list[str]:
             texts = strings_of_data([record["judgement"][name] for name in ("parts", "notes", "internals")])
             shown[entry] = files, {*texts, *map(html.unescape, re.split("<[^>]*>", page))}
             faults += [f"{entry}: {fault}" for fault in wrong_marks(release, solved, marks)]
-        faults += shown_to_students(release, shown)
-    return faults
+    return [*faults, *shown_to_students(release, shown)]
 
 
 def shown_to_students(release: Release, shown: Mapping[str, Shown]) -> Iterator[str]:
@@ -113,22 +107,21 @@ def shown_to_students(release: Release, shown: Mapping[str, Shown]) -> Iterator[
     Most texts are the same for all students, so that all are searched together first.
     """
 
-    def search(texts: Iterable[str], files: Iterable[bytes]) -> tuple[Iterable[Statement], list[str]]:
+    def search(texts: Iterable[str], files: Iterable[bytes]) -> set[str]:
         text = "\n".join(sorted(texts)).encode()
-        opaque = [piece for _, piece in opaque_in("shown.txt", text, set(checksums_of(files)))]
-        return release.leak_finder.statements_in("shown.txt", text), opaque
+        leaks = map(str, release.leak_finder.statements_in("shown.txt", text))
+        return {*leaks, *opaque_in("shown.txt", text, set(checksums_of(files)))}
 
     files = {content for files, _ in shown.values() for content in files.values()}
-    if not any(search({text for _, texts in shown.values() for text in texts}, files)):
+    if not search({text for _, texts in shown.values() for text in texts}, files):
         return
     for entry, (sources, texts) in shown.items():
-        statements, opaque = search(texts, sources.values())
-        own = {leak for path, content in sources.items() for leak in release.leak_finder.statements_in(path, content)}
-        leaks = [f"{leak.path}:{leak.line} (TODO {leak.task})" for leak in statements if leak not in own]
-        yield from (f"{entry}: the student is shown {piece}" for piece in dict.fromkeys([*leaks, *opaque]))
+        own = {str(own) for path, file in sources.items() for own in release.leak_finder.statements_in(path, file)}
+        for piece in sorted(search(texts, sources.values()) - own):
+            yield f"{entry}: the student is shown {piece}"
 
 
-def trials_of(release: Release, reference: Mapping[str, bytes]) -> dict[str, Trial]:
+def trials_of(release: Release, reference: Files) -> dict[str, Trial]:
     """The submissions to grade, by name.
 
     Each extension is put back with all regular tasks, since it extends these.
@@ -153,15 +146,15 @@ def trials_of(release: Release, reference: Mapping[str, bytes]) -> dict[str, Tri
     return trials
 
 
-def _with_solutions(skeleton: Skeleton, numbers: Collection[str]) -> dict[str, bytes]:
+def _with_solutions(skeleton: Skeleton, numbers: Collection[str]) -> Files:
     """The skeleton's files with the solutions of these tasks in their places, and the imports they need."""
     open_regions = {
         path: [region for region in inside if region.number not in numbers] for path, inside in skeleton.regions.items()
     }
-    return {path: text.encode() for path, text in strip_files(skeleton.sources, open_regions).items()}
+    return strip_files(skeleton.sources, open_regions)
 
 
-def wrong_marks(release: Release, solved: Collection[str], marks: Marks) -> Iterator[str]:
+def wrong_marks(release: Release, solved: Collection[str], marks: Mapping[str, Mark]) -> Iterator[str]:
     """Yield a line for each task that has other points than it should."""
     for task in release.assignment.tasks:
         mark = marks.get(task.number, Mark(0, "not in the results", ""))
@@ -200,24 +193,25 @@ def unpack(archive: bytes, folder: Path) -> Path:
 
 def gradescope_grades(project: Project, release: Release) -> list[str]:
     """Unpacked as Gradescope and `setup.sh` do, the archive grades by the program that `run_autograder` calls."""
+    solutions = _solutions(release)
     with tempfile.TemporaryDirectory(prefix="gradescope-") as name:
         root = Path(name)
         members = members_of(GRADESCOPE_ZIP, release.outputs[f"dist/{GRADESCOPE_ZIP}"])
         write_all({path.rpartition("!")[2]: content for path, content in members}, root / "source")
-        write_all(_solutions(release), root / "submission")
-        finished = run_python(["-s", "-m", GRADESCOPE, "--root", str(root)], root / "source")
+        write_all(solutions, root / "submission")
+        module = ENTRY.removesuffix(".py").replace("/", ".")
+        finished = run_python(["-s", "-m", module, "--root", str(root)], root / "source")
         try:
             results = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
-            rows = results["tests"]
             marks = {
-                row["number"]: Mark(row.get("score", 0), row.get("status", ""), row.get("output") or "") for row in rows
+                row["number"]: Mark(row.get("score", 0), row.get("status", ""), row.get("output") or "")
+                for row in results["tests"]
             }
         except (OSError, ValueError, KeyError, TypeError) as error:
             return [f"no usable results ({type(error).__name__}); {ending_of(finished)}"]
-    tasks = coded_tasks(release.assignment)
     texts = strings_of_data([content for name, content in results.items() if name != "extra_data"])
-    wrong = wrong_marks(release, [task.number for task in tasks], marks)
-    return [*wrong, *shown_to_students(release, {"results.json": (_solutions(release), set(texts))})]
+    wrong = wrong_marks(release, [task.number for task in coded_tasks(release.assignment)], marks)
+    return [*wrong, *shown_to_students(release, {"results.json": (solutions, set(texts))})]
 
 
 def _solutions(release: Release) -> dict[str, bytes]:
@@ -269,5 +263,4 @@ GATES: dict[str, Gate] = {
     "students get nothing opaque": nothing_is_opaque,
     "no solution survives": no_solution_survives,
     "private data stays": keeps_private,
-    "only tasks that exist are named": names_known_tasks,
 }

@@ -38,8 +38,7 @@ from .prose import (
     parts_of_kind,
     without,
 )
-from .regions import ReleaseError, read_text
-from .skeleton import Skeleton, coded_tasks
+from .skeleton import ReleaseError, Skeleton, coded_tasks, read_text
 
 HANDOUT = "README.md"
 GUIDE = "guide.html"

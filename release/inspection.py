@@ -2,7 +2,7 @@
 
 Students get files of some kinds, which anybody can read, and which are what we have. The engine's modules, the tests,
 given code and the corpus are the repository's, byte for byte; what an update compares with is what lies beside it; an
-archive has no bytes but its members'. No file holds a solution or anything private, or names a task that is gone.
+archive has no bytes but its members'. No file holds a solution or anything private.
 """
 
 import base64
@@ -11,7 +11,7 @@ import io
 import re
 import tokenize
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
@@ -20,19 +20,17 @@ from foundation.term_secret import term_secret
 
 from .build import Project, Release
 from .contents import COURSE, HINTS, TESTS, hints_of, place_of, withheld_files
+from .layers import opaque_in
 from .notebooks import FOLDER, HELPER, PREDICTIONS, SUPPORT
-from .opaque import opaque_in
 from .packing import ARCHIVES, GRADESCOPE_ZIP, Audience, audience_of, make_zip
 from .pictures import PNG, fault_of_picture
 from .skeleton import ASSIGNMENT_FILE
 
-OURS = {
-    "engine and assignment": r"(?:assignment|autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)",
-    "test": rf"{COMPONENT_TESTS}/\w+\.(?:py|toml)",
-    "given code": rf"given/[\w/]+\.(?:py|md)|grade\.py|{re.escape(HELPER)}",
-    "corpus": r"data/corpus/[\w.]+",
-}
-"""Files of the repository, by kind."""
+OURS = (
+    rf"(?:assignment|autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)|{COMPONENT_TESTS}/\w+\.(?:py|toml)"
+    rf"|given/[\w/]+\.(?:py|md)|grade\.py|{re.escape(HELPER)}|data/corpus/[\w.]+"
+)
+"""Files of the repository: engine, assignment, tests, given code and corpus."""
 MADE = {
     "skeleton": rf"\w+/[\w/]+\.py|\w+/{re.escape(ANSWERS)}",
     "prose": r"(?:\w+/)?\w+\.(?:md|html|ipynb)",
@@ -42,21 +40,19 @@ MADE = {
     "archive": rf"{re.escape(HANDED_OUT)}|[\w.+-]+\.whl",
 }
 """Files that the release makes, by kind."""
-_MIN_WORDS = 4
-_READ = (".py", ".md", ".ipynb", ".svg", ".toml")
-"""Texts that students may read."""
-_TASK = re.compile(r"\b(?:tasks?|extensions?|TODO) (?P<number>(?:\d+|E)\.\d+)\b", re.IGNORECASE)
 PACKED = (f"{GRADESCOPE_ZIP}!{COURSE}/own_tests.packed",)
 """For the server only: solutions and known faults to try students' own tests on."""
+_MIN_WORDS = 4
+
 _MARK = re.compile(
     r"(?:^\s*# TODO |\bmark\.task_|\{\{(?:task|answer) |^```predict |^task = \"|-m task_)"
     r"(?P<number>(?:\d+|[eE])[._]\d+)\b",
     re.MULTILINE,
 )
 """Where a program reads the number of a task: hints above solutions, markers of tests, headings of the prose."""
-FOLDERS = ("given", "notebooks/prose", "assignment", "docs/pictures")
-FILES = ("notebooks/handout.md", "assignment/assignment.toml")
-LEFT_OUT = ("proof/",)
+_SOURCES = ("given", "notebooks/prose", "assignment", "docs/pictures", "notebooks/handout.md")
+_READ = (".py", ".md", ".svg", ".toml")
+_VARIANTS = "proof/"
 """Correct variants: their numbers are no tasks."""
 
 
@@ -75,23 +71,6 @@ def no_solution_survives(project: Project, release: Release) -> list[str]:
     return [leak for content, path in contents.items() for leak in release.leak_finder.leaks_in(path, content)]
 
 
-def names_known_tasks(project: Project, release: Release) -> list[str]:
-    """Nothing that students read speaks of a task that the assignment does not have: it may have been dropped."""
-    known = {task.number for task in release.assignment.tasks}
-    readable = {
-        content: path
-        for path, content in release.shipped.items()
-        if audience_of(path) is Audience.STUDENTS and path.endswith(_READ)
-    }
-    return [
-        f"{path}:{number}: names {match[0]!r}, but there is no such task"
-        for content, path in readable.items()
-        for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), start=1)
-        for match in _TASK.finditer(line)
-        if match["number"].upper() not in known
-    ]
-
-
 def keeps_private(project: Project, release: Release) -> list[str]:
     """Nothing of `data/private/`, `reference/`, `release/` or `tests/` leaves, nor what `instructor_only` names.
 
@@ -108,9 +87,9 @@ def keeps_private(project: Project, release: Release) -> list[str]:
     drawn = term_secret(project.root).strip()
     faults = []
     for path, content in release.shipped.items():
-        inner = place_of(path)
+        inner, audience = place_of(path), audience_of(path)
         is_hidden = inner.startswith("data/private/")
-        if audience_of(path) is Audience.INSTRUCTORS or (is_hidden and audience_of(path) is Audience.SERVER):
+        if audience is Audience.INSTRUCTORS or (is_hidden and audience is Audience.SERVER):
             continue
         if inner.startswith(tuple(private)):
             faults.append(f"{path}: stays with the instructor")
@@ -131,6 +110,7 @@ def nothing_is_opaque(project: Project, release: Release) -> list[str]:
     """Students get files of the kinds above only, which are what they should be, and in which all is legible."""
     files = {path: content for path, content in release.shipped.items() if audience_of(path) is Audience.STUDENTS}
     checksums = set(checksums_of(release.shipped.values()))
+    hints = hints_of(project.root, release.assignment)
     faults: list[str] = []
     distinct: dict[tuple[str, bytes], str] = {}  # most files are in several archives
     for path, content in files.items():
@@ -138,21 +118,27 @@ def nothing_is_opaque(project: Project, release: Release) -> list[str]:
             faults += _faults_of_archive(path, content, files)
         if "!" in path or not path.endswith(ARCHIVES):
             distinct.setdefault((_place(path, release), content), path)
-    hints = hints_of(project.root, release.assignment)
     for (place, content), path in distinct.items():
-        kind = next((kind for kind, form in {**OURS, **MADE}.items() if re.fullmatch(form, place)), None)
-        if kind is None:
-            faults.append(f"{path}: is of no kind that students get; if it should be, add it to release/inspection.py")
-        elif kind in OURS and not _is_in_repository(project, place, content):
+        is_ours = re.fullmatch(OURS, place)
+        kind = next((kind for kind, form in MADE.items() if re.fullmatch(form, place)), None)
+        if is_ours and place != HINTS and not _is_in_repository(project, place, content):
             faults.append(f"{path}: differs from the repository's file")
-        elif kind == "skeleton" and release.skeleton.files.get(place.partition("/")[2]) != content:
+        elif not is_ours and kind is None:
+            faults.append(f"{path}: is of no kind that students get; if it should be, add it to release/inspection.py")
+        elif not is_ours and kind == "skeleton" and release.skeleton.files.get(place.partition("/")[2]) != content:
             faults.append(f"{path}: is not what the release has made of the reference")
         elif place == HINTS and hints.get(HINTS) != content:
             faults.append(f"{path}: differs from the catalogue's hints")
         elif kind == "picture" and (fault := fault_of_picture(content)):
             faults.append(f"{path}: {fault}")
-        if kind != "archive" and not content.startswith(PNG):
-            faults += _illegible_in(path, content, checksums)
+        if kind == "archive" or content.startswith(PNG):
+            continue
+        try:
+            opaque = sorted(opaque_in(path, content, checksums))
+        except UnicodeDecodeError:
+            faults.append(f"{path}: is not text, so that nobody can read it; hand out what it stands for, or nothing")
+        else:
+            faults += [f"{path}: nobody can read {piece}; hand out what it stands for, or nothing" for piece in opaque]
     return faults
 
 
@@ -173,12 +159,12 @@ def _place(path: str, release: Release) -> str:
 
 def _faults_of_archive(path: str, content: bytes, files: Mapping[str, bytes]) -> Iterator[str]:
     """Bytes that belong to no member; members of what is kept for updates that are not those beside it."""
-    beside = path.removesuffix(HANDED_OUT)
-    members = {name.removeprefix(f"{path}!"): data for name, data in files.items() if name.startswith(f"{path}!")}
-    members = {name: data for name, data in members.items() if "!" not in name}
+    inside = {name.removeprefix(f"{path}!"): data for name, data in files.items() if name.startswith(f"{path}!")}
+    members = {name: data for name, data in inside.items() if "!" not in name}
     if make_zip(members) != content:
         yield f"{path}: holds bytes that belong to none of its members"
-    if beside != path:
+    if path.endswith(HANDED_OUT):
+        beside = path.removesuffix(HANDED_OUT)
         others = (name for name, data in members.items() if files.get(f"{beside}{name}") != data)
         yield from (f"{path}!{name}: differs from the file beside the archive" for name in others)
 
@@ -189,32 +175,27 @@ def _is_in_repository(project: Project, place: str, content: bytes) -> bool:
     return source.is_file() and source.read_bytes() == content
 
 
-def _illegible_in(path: str, content: bytes, checksums: Collection[str]) -> Iterator[str]:
-    try:
-        for line, piece in opaque_in(path, content, checksums):
-            yield f"{path}:{line}: nobody can read {piece}; hand out what it stands for, or nothing"
-    except UnicodeDecodeError:
-        yield f"{path}: is not text, so that nobody can read it; hand out what it stands for, or nothing"
-
-
 def places_of_dropped_tasks(root: Path, reference: Path, assignment: Assignment) -> list[str]:
     """Return a line for each place that needs a task that the assignment does not have: `file:line: what to do`."""
-    known = {task.number for task in assignment.tasks}
+    places = (place for name in _SOURCES for place in [root / name, *sorted((root / name).rglob("*"))])
+    files = [*places, root / ASSIGNMENT_FILE, *sorted(reference.rglob("*"))]
     texts = {
         path: path.read_text(encoding="utf-8", errors="replace")
-        for folder in (reference, *(root / name for name in FOLDERS))
-        for path in sorted(folder.rglob("*"))
-        if path.suffix in _READ and not any(part in path.as_posix() for part in LEFT_OUT)
+        for path in files
+        if path.suffix in _READ and path.is_file() and _VARIANTS not in path.as_posix()
     }
-    texts |= {path: path.read_text(encoding="utf-8") for path in (root / name for name in FILES) if path.is_file()}
     marks = [match["number"] for text in texts.values() for match in _MARK.finditer(text)]
-    dropped = {number.upper().replace("_", ".") for number in marks} - known
-    places = []
-    for path, text in texts.items():
-        shown = path.relative_to(root) if path.is_relative_to(root) else path
-        named = {(n, number) for n, line in _read_lines(path, text) for number in dropped if _names(line, number)}
-        places += [f"{shown}:{n}: names task {number}, which is not in assignment.toml" for n, number in sorted(named)]
-    return [*places, *_items_without_tests(root, assignment)]
+    faults = []
+    for number in sorted({number.upper().replace("_", ".") for number in marks}):
+        if number in {task.number for task in assignment.tasks}:
+            continue
+        named = rf"(?<![\d.])(?<!section )(?<!sections )(?<!version ){re.escape(number)}(?!\d|\.\d)"
+        name = re.compile(rf"{named}|task_{number.replace('.', '_').lower()}\b")
+        for path, text in texts.items():
+            shown = path.relative_to(root) if path.is_relative_to(root) else path
+            lines = sorted({n for n, line in _read_lines(path.suffix, text) if name.search(line)})
+            faults += [f"{shown}:{n}: names task {number}, which is not in assignment.toml" for n in lines]
+    return [*faults, *_items_without_tests(root, assignment)]
 
 
 def _items_without_tests(root: Path, assignment: Assignment) -> Iterator[str]:
@@ -222,34 +203,26 @@ def _items_without_tests(root: Path, assignment: Assignment) -> Iterator[str]:
     text = (root / ASSIGNMENT_FILE).read_text(encoding="utf-8")
     tests = [path.read_text(encoding="utf-8") for path in (root / TESTS).glob("*.py")]
     for task in (task for task in assignment.tasks if task.has_component_tests):
-        own = [test for test in tests if task.marker in test]
+        own = "\n".join(test for test in tests if task.marker in test)
         for item in task.items:
-            if not any(f'"{item.name}"' in test or f"'{item.name}'" in test for test in own):
+            if f'"{item.name}"' not in own:
                 place = text.find(f'"{item.name}"', text.find(f'number = "{task.number}"'))
                 line = text.count("\n", 0, place) + 1
                 yield f"{ASSIGNMENT_FILE}:{line}: task {task.number}: no test names the item {item.name!r}"
 
 
-def _names(line: str, number: str) -> bool:
-    """Return whether a line speaks of a task, not of a section of a paper or a part of another number."""
-    marker = number.replace(".", "_").lower()
-    return bool(
-        re.search(rf"(?<![\d.])(?<!section )(?<!sections )(?<!version ){re.escape(number)}(?!\d|\.\d)", line)
-        or re.search(rf"task_{marker}\b", line)
-    )
-
-
-def _read_lines(path: Path, text: str) -> Iterator[tuple[int, str]]:
+def _read_lines(suffix: str, text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines in which a number is no decimal, with where they are: of Python, comments, strings and marks."""
-    lines = text.splitlines()
-    if path.suffix == ".toml":
-        yield from ((n, line) for n, line in enumerate(lines, 1) if not line.startswith(("find", "replace", "#")))
-    elif path.suffix == ".svg":
-        yield from ((n, " ".join(re.findall(r"task [^<]*", line))) for n, line in enumerate(lines, 1))
-    elif path.suffix == ".md":
-        yield from enumerate(lines, 1)
-    else:
-        yield from ((n, line) for n, line in enumerate(lines, 1) if "mark.task_" in line)
+    for number, line in enumerate(text.splitlines(), start=1):
+        if suffix == ".svg":
+            yield number, " ".join(re.findall(r"task [^<]*", line))
+        elif (
+            suffix == ".md"
+            or (suffix == ".toml" and not line.startswith(("find", "replace", "#")))
+            or "mark.task_" in line
+        ):
+            yield number, line
+    if suffix == ".py":
         try:
             for token in tokenize.generate_tokens(io.StringIO(text).readline):
                 if token.type in (tokenize.COMMENT, tokenize.STRING):

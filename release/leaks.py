@@ -10,27 +10,22 @@ import ast
 import builtins
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from functools import cache
 from keyword import iskeyword
+from typing import NamedTuple
 
-from .layers import readings
+from .layers import BACKWARDS, ROT13, readings
 from .pictures import PNG, fault_of_picture
-from .regions import Region, Source, blocks_of, is_text
-from .skeleton import Skeleton
+from .skeleton import Region, Skeleton, Source, blocks_of, is_text
 
 COPY_MIN = 7
 """A statement of fewer tokens, such as `return x, weights`, may be chance, …"""
-
 TELLTALE_MIN = 4
 """… unless it has an attribute that given code never mentions, such as `self.last_norm`."""
-
 RENAMED_MIN = 8
 """A statement of so many tokens is recognised under other names if it has one that cannot be changed, …"""
-
 LONG = 20
 """… and one of so many tokens without that."""
-
 BEGINNING = 4
 """Tokens by which statements are looked up: the shortest that is looked for has so many."""
 
@@ -55,14 +50,16 @@ _EVERYDAY = frozenset(dir(builtins)) | {
 """Names of Python itself, such as `zip` and `.items`, which every program has."""
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(NamedTuple):
     """A statement of a solution, where it stands, and of which task."""
 
     path: str
     line: int
     task: str
     tokens: Tokens
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line} (TODO {self.task})"
 
 
 class LeakFinder:
@@ -73,12 +70,8 @@ class LeakFinder:
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
-        statements = [
-            statement
-            for path, source in skeleton.sources.items()
-            for region in skeleton.regions[path]
-            for statement in _statements_in(source, region)
-        ]
+        solved = [(source, region) for path, source in skeleton.sources.items() for region in skeleton.regions[path]]
+        statements = [statement for source, region in solved for statement in _statements_in(source, region)]
         sources = {**skeleton.sources, **skeleton.given}
         given = [_given_code(source, skeleton.regions.get(path, ())) for path, source in sources.items()]
         chosen = _chosen_names(skeleton)
@@ -93,23 +86,17 @@ class LeakFinder:
                 self.pieces[statement.tokens] = statement
             if length >= (LONG if telling.isdisjoint(statement.tokens) else RENAMED_MIN):
                 self.pieces[self._without_names(statement.tokens)] = statement
-        self._index()
-        for piece in {piece for code in given for piece, _ in self._found_in(code)}:
-            del self.pieces[piece]
-        self._index()
-
-    def _index(self) -> None:
-        """Sorts the pieces by their beginnings, and notes which words each of them needs, the longest first."""
         self._by_beginning: dict[Tokens, list[Tokens]] = {}
         for piece in self.pieces:
             self._by_beginning.setdefault(piece[:BEGINNING], []).append(piece)
+        for piece in {piece for code in given for piece, _ in self._found_in(code)}:
+            del self.pieces[piece]
+            self._by_beginning[piece[:BEGINNING]].remove(piece)
         words = {frozenset(token.lstrip(".") for token in piece if _is_name(token)) - {"_"} for piece in self.pieces}
-        self._words = [
-            sorted(several, key=len, reverse=True) for several in words if max(map(len, several), default=0) > 3
-        ]
+        self._words = [sorted(several, key=len, reverse=True) for several in words if any(len(w) > 3 for w in several)]
 
     def _may_hold_some(self, text: str) -> bool:
-        """True if a text has all words of some piece, which is quick to see; pieces of short words do not count."""
+        """True if a text has all words of some piece, which is quick to see."""
         has = cache(text.__contains__)
         return any(all(map(has, several)) for several in self._words)
 
@@ -123,23 +110,21 @@ class LeakFinder:
             copies = None
         if copies is None or b"\0" in content:
             return [f"{where}: is not text, so its content cannot be checked; remove it"]
-        return [
-            f"{where}:{line}: a copy of {solved.path}:{solved.line} (TODO {solved.task}){form and f', in {form}'}"
-            for solved, (line, form) in copies.items()
-        ]
+        return [f"{where}{place}: a copy of {statement}" for statement, place in copies.items()]
 
-    def statements_in(self, path: str, content: bytes) -> dict[Statement, tuple[int, str]]:
-        """Each statement in a file, in whatever form, with its line there and the form, "" for plain text.
+    def statements_in(self, path: str, content: bytes) -> dict[Statement, str]:
+        """Each statement in a file, in whatever form, with its place: `:` and the line, or the form that it stands in.
 
         Raises: UnicodeDecodeError where the file is not text.
         """
-        copies: dict[Statement, tuple[int, str]] = {}
-        for reading in readings(path, content):
-            if reading.is_turned and not self._may_hold_some(reading.text):
+        copies: dict[Statement, str] = {}
+        for text, form in readings(path, content):
+            if form.endswith((BACKWARDS, ROT13)) and not self._may_hold_some(text):
                 continue
-            for text in {reading.text, _COMMENT.sub("", reading.text)} if not reading.form else [reading.text]:
-                for piece, offset in self._found_in(text):
-                    copies.setdefault(self.pieces[piece], (reading.line_at(offset), reading.form))
+            for view in [text] if form else {text, _COMMENT.sub("", text)}:
+                for piece, offset in self._found_in(view):
+                    place = f", in {form}" if form else f":{view.count(chr(10), 0, offset) + 1}"
+                    copies.setdefault(self.pieces[piece], place)
         return copies
 
     def _found_in(self, text: str) -> Iterator[tuple[Tokens, int]]:
@@ -174,8 +159,11 @@ def _is_name(token: str) -> bool:
 
 def _statements_in(source: Source, region: Region) -> Iterator[Statement]:
     """All of a region, every statement of it, of a compound one the head too, and what a statement computes."""
-    whole = _COMMENT.sub("", "".join(source.lines[region.begin : region.end - 1]))
-    yield Statement(source.path, region.begin + 1, region.number, _tokens(whole))
+
+    def statement(text: str, line: int) -> Statement:
+        return Statement(source.path, line, region.number, _tokens(_COMMENT.sub("", text)))
+
+    yield statement("".join(source.lines[region.begin : region.end - 1]), region.begin + 1)
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.stmt) or not region.begin < node.lineno < region.end:
             continue
@@ -189,8 +177,7 @@ def _statements_in(source: Source, region: Region) -> Iterator[Statement]:
         elif isinstance(value := getattr(node, "value", None), ast.expr):
             parts.append(value)
         for part in parts:
-            text = _COMMENT.sub("", ast.get_source_segment(source.text, part) or "")
-            yield Statement(source.path, node.lineno, region.number, _tokens(text))
+            yield statement(ast.get_source_segment(source.text, part) or "", node.lineno)
 
 
 def _given_code(source: Source, regions: Collection[Region]) -> str:

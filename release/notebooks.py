@@ -22,8 +22,7 @@ from . import prose
 from .contents import CORPUS, GRADER, read_folders, read_tests
 from .handout import HANDOUT, TEMPLATE, files_for_assistants, fill_in, named_pictures, words_of
 from .packing import REQUIREMENTS, read_requirements, requirements_file
-from .regions import ReleaseError, indent_of, read_text
-from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement
+from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, raise_statement, read_text
 
 FOLDER = "notebooks"
 HELPER = "course.py"
@@ -248,5 +247,5 @@ def name_stubs(text: str) -> str:
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
         if line.strip() == STUB and (hint := hint_above(lines, number)):
-            lines[number - 1] = indent_of(line) + raise_statement(hint[0])
+            lines[number - 1] = raise_statement(hint[0], line)
     return "\n".join(lines)

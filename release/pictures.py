@@ -9,7 +9,6 @@ import binascii
 import re
 import struct
 import zlib
-from collections.abc import Iterator
 from xml.etree import ElementTree
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -25,9 +24,9 @@ def fault_of_picture(content: bytes) -> str:
     return _fault_of_png(content) if content.startswith(PNG) else _fault_of_svg(content)
 
 
-def take_pictures(text: str) -> tuple[str, list[tuple[int, bytes]]]:
-    """The text without the pictures embedded in it, and these with their lines. Lines stay what they are."""
-    pictures: list[tuple[int, bytes]] = []
+def take_pictures(text: str) -> tuple[str, list[bytes]]:
+    """Return the text without the pictures embedded in it, and these. Lines stay what they are."""
+    pictures: list[bytes] = []
 
     def take(match: re.Match[str]) -> str:
         try:
@@ -36,7 +35,7 @@ def take_pictures(text: str) -> tuple[str, list[tuple[int, bytes]]]:
             return match[0]
         if (match["kind"] == "png") != picture.startswith(PNG) or fault_of_picture(picture):
             return match[0]
-        pictures.append((text.count("\n", 0, match.start()) + 1, picture))
+        pictures.append(picture)
         return "\n" * match[0].count("\n")
 
     return _EMBEDDED.sub(take, text), pictures
@@ -64,35 +63,26 @@ def _local(name: object) -> str:
 
 
 def _fault_of_png(content: bytes) -> str:
-    pixels, header = b"", b""
+    chunks: dict[bytes, bytes] = {}
+    place, kind = len(PNG), b""
     try:
-        for kind, data, rest in _chunks_of(content):
+        while kind != b"IEND":
+            length, kind = struct.unpack_from(">I4s", content, place)
             if kind not in _CHUNKS:
                 return f"has a chunk {kind.decode('latin-1')!r}, which a picture does not need"
-            if kind == b"IHDR":
-                header = data
-            pixels += data * (kind == b"IDAT")
-            if kind == b"IEND" and (rest or data):
-                return f"has {len(rest + data)} bytes after its end"
-        width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", header)
-        if interlaced:
-            return "is interlaced, so that its size cannot be checked"
+            end = place + 8 + length
+            if content[end : end + 4] != zlib.crc32(content[place + 4 : end]).to_bytes(4, "big"):
+                return f"is no PNG (chunk {kind.decode('latin-1')!r} is damaged)"
+            chunks[kind] = chunks.get(kind, b"") + content[place + 8 : end]
+            place = end + 4
+        if content[place:] or chunks[b"IEND"]:
+            return f"has {len(content) - place + len(chunks[b'IEND'])} bytes after its end"
+        width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
         size = height * (1 + -(-width * depth * _SAMPLES[colour] // 8))
         reader = zlib.decompressobj()
-        if len(reader.decompress(pixels, size + 1)) != size or reader.unused_data or not reader.eof:
-            return "has other data than its pixels"
-    except (struct.error, ValueError, KeyError, zlib.error) as error:
+        pixels = reader.decompress(chunks[b"IDAT"], size + 1)
+    except (struct.error, KeyError, zlib.error) as error:
         return f"is no PNG ({error})"
+    if interlaced or len(pixels) != size or reader.unused_data or not reader.eof:
+        return "has other data than its pixels"
     return ""
-
-
-def _chunks_of(content: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """The kind and the data of each chunk, and the bytes after it. Raises: ValueError, struct.error."""
-    rest, kind = content[len(PNG) :], b""
-    while kind != b"IEND":
-        length, kind = struct.unpack(">I4s", rest[:8])
-        data, rest = rest[8 : 8 + length], rest[8 + length :]
-        if struct.unpack(">I", rest[:4])[0] != zlib.crc32(kind + data):
-            raise ValueError(f"chunk {kind.decode('latin-1')!r} is damaged")
-        rest = rest[4:]
-        yield kind, data, rest

@@ -26,8 +26,7 @@ from typing import TypeVar
 
 from foundation.assignment_file import Assignment
 
-from .regions import ReleaseError, first_line, read_text
-from .skeleton import Skeleton
+from .skeleton import ReleaseError, Skeleton, first_line, read_text
 
 FOLDER = "notebooks/prose"
 

@@ -1,29 +1,76 @@
-"""All passes over one folder: the reference in, the students' package out, both as bytes by path.
+"""The marked reference in, the students' package out, both as bytes by path.
 
-Every region becomes `raise NotImplementedError("TODO 1.3")`, and imports that only solutions used go; all else stays
-byte for byte. `foundation/texts.py` has the words of the error, and of what students see when it is raised.
+A solution is a marked region with a hint above it:
+
+    # TODO 1.3: project query, key and value, split them into heads,
+    # and attend in every head.
+    ### BEGIN SOLUTION
+    ...
+    ### END SOLUTION
+
+A region is whole statements of one block in one function. A misspelled marker leaves its partner or a hint alone, which
+is a problem: the solution would stand in the students' copy. Every region becomes `raise NotImplementedError("TODO
+1.3")`, and imports that only solutions used go; all else stays byte for byte.
 """
 
+import ast
+import io
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeGuard
 
 from foundation.assignment_file import Assignment, Task
+from foundation.command_line import UserError
 from foundation.places import ANSWERS
+from foundation.texts import COMMENT, hint_above, line_of
 
-from .regions import Region, ReleaseError, Source, decode, find_regions, parse_source
-
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+HINT_FORM = "`# TODO 1.3: what to do`"
 TRANSLATIONS = "translations.txt"
-
 IGNORED_FOLDERS = {"__pycache__", "runs"}
-
 ASSIGNMENT_FILE = "assignment/assignment.toml"
 
 _RUFF = ("-m", "ruff", "check", "--isolated", "--no-cache", "--quiet", "--exit-zero", "--select", "F401", "--fix", "-")
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Block = tuple[list[ast.stmt], tuple[Definition, ...]]
+"""Statements below each other, and the definitions around them, the outermost first."""
+
+
+class ReleaseError(UserError):
+    """The input does not allow a release: one line for each problem, `file:line: what is wrong; what is right`."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that is valid Python: its path as shown to the user; its text, also cut after each newline; its tree."""
+
+    path: str
+    text: str
+    lines: tuple[str, ...]
+    tree: ast.Module
+
+
+@dataclass(frozen=True)
+class Region:
+    """One solution.
+
+    Args:
+        number: of the task, from the hint above it.
+        begin: line of `### BEGIN SOLUTION`.
+        end: line of `### END SOLUTION`.
+        function: qualified name of the function around it, such as `EncoderLayer.forward`.
+    """
+
+    number: str
+    begin: int
+    end: int
+    function: str
 
 
 @dataclass(frozen=True)
@@ -45,6 +92,123 @@ class Skeleton:
     def files_of(self, number: str) -> list[str]:
         """Return the files that have a TODO of a task."""
         return sorted(path for path, inside in self.regions.items() if number in {region.number for region in inside})
+
+
+def read_text(path: Path, name: str) -> str:
+    """Read a text in UTF-8. Raises: ReleaseError, with the name for messages, where it is none."""
+    return decode(name, path.read_bytes())
+
+
+def decode(name: str, content: bytes) -> str:
+    """Decode the content of a file. Raises: ReleaseError where it is not UTF-8."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ReleaseError(f"{name}:{line_of(error)}: is not UTF-8 ({error.reason}); save it as UTF-8") from None
+
+
+def parse_source(path: str, text: str) -> Source:
+    """Parse a text. Raises: ReleaseError where it is not valid Python."""
+    try:
+        tree = ast.parse(text, filename=path)
+    except (SyntaxError, ValueError) as error:
+        place = f"{path}:{getattr(error, 'lineno', None) or 1}"
+        raise ReleaseError(f"{place}: is not valid Python ({getattr(error, 'msg', error)}); correct it") from None
+    return Source(path, text, tuple(io.StringIO(text, newline="\n")), tree)
+
+
+def find_regions(source: Source, tasks: Collection[str]) -> list[Region]:
+    """Find all regions of a file, in order; a hint may bear the numbers of `tasks`.
+
+    Raises:
+        ReleaseError: with everything that is wrong.
+    """
+    problems: list[str] = []
+    regions: list[Region] = []
+    hints = 0
+    begin = 0  # the line of the last BEGIN, until its END
+    for number, line in enumerate(source.lines, start=1):
+        marker = line.strip()
+        hints += COMMENT.fullmatch(marker) is not None
+        if marker == (BEGIN if begin else END):
+            fault = f"`{BEGIN}` inside a region" if begin else f"`{END}` without a `{BEGIN}` before it"
+            problems.append(f"{source.path}:{number}: {fault}; each region has one of both")
+        elif marker == BEGIN:
+            begin = number
+        elif marker == END:
+            try:
+                regions.append(_region(source, begin, number, tasks))
+            except ReleaseError as error:
+                problems.append(str(error))
+            begin = 0
+    if begin:
+        fault = f"`{BEGIN}` without an `{END}` after it"
+        problems.append(f"{source.path}:{begin}: {fault}; put `{END}` below the solution")
+    if hints != len(regions) and not problems:
+        fault = f"has {hints} hints, but {len(regions)} solutions"
+        problems.append(f"{source.path}: {fault}; `{BEGIN}` has to follow {HINT_FORM} in the next line")
+    if problems:
+        raise ReleaseError("\n".join(problems))
+    return regions
+
+
+def _region(source: Source, begin: int, end: int, tasks: Collection[str]) -> Region:
+    """Return the region between two markers. Raises: ReleaseError unless it has a hint, and is whole statements."""
+
+    def refusal(fault: str, line: int = begin) -> ReleaseError:
+        return ReleaseError(f"{source.path}:{line}: {fault}")
+
+    number, _ = hint_above(source.lines, begin) or ("", "")
+    if not number:
+        raise refusal(f"`{BEGIN}` without a hint directly above it; put {HINT_FORM} in the line above")
+    if number not in tasks:
+        raise refusal(f"there is no task {number}; assignment.toml lists the tasks")
+    blocks = [
+        ([node for node in block if begin < first_line(node) and (node.end_lineno or 0) < end], around)
+        for block, around in blocks_of(source.tree)
+    ]
+    inside, around = next((block for block in blocks if block[0]), ([], ()))
+    if not inside:
+        raise refusal("the region holds no whole statement; put the solution's statements in it")
+    covered = {line for node in inside for line in range(first_line(node), (node.end_lineno or 0) + 1)}
+    for line in range(begin + 1, end):
+        written = source.lines[line - 1].strip()
+        if written and not written.startswith("#") and line not in covered:
+            fault = f"the region that began in line {begin} cuts a statement or leaves its block here"
+            raise refusal(f"{fault}; a region is whole statements of one block", line)
+    if not around or isinstance(around[-1], ast.ClassDef):
+        fault = "the region stands outside any function"
+        raise refusal(f"{fault}; the skeleton could not be imported: mark the statements inside functions")
+    if is_text(inside[0]) and inside[0] is around[-1].body[0]:
+        raise refusal("the region holds the function's docstring; docstrings stay: begin below it")
+    names = [node.name if isinstance(node, ast.ClassDef) else f"{node.name}.<locals>" for node in around]
+    return Region(number, begin, end, ".".join(names).removesuffix(".<locals>"))
+
+
+def blocks_of(node: ast.AST, around: tuple[Definition, ...] = ()) -> Iterator[Block]:
+    """Yield all blocks in a node, outer ones before those in them: bodies, else and finally, handlers, match cases."""
+    if isinstance(node, Definition):
+        around = (*around, node)
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(node, field, None)
+        if isinstance(block, list) and block:
+            yield block, around
+    for child in ast.iter_child_nodes(node):
+        yield from blocks_of(child, around)
+
+
+def is_text(statement: ast.AST) -> TypeGuard[ast.Expr]:
+    """True if a statement is nothing but a string, as a docstring is."""
+    match statement:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+    return False
+
+
+def first_line(statement: ast.stmt) -> int:
+    """Return the line in which a statement begins, with its decorators."""
+    decorators = statement.decorator_list if isinstance(statement, Definition) else []
+    return min([statement.lineno, *(node.lineno for node in decorators)])
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
@@ -96,16 +260,15 @@ def make_skeleton(
             problems.append(f"{ASSIGNMENT_FILE}: {fault}; mark its solution, or remove the task")
     if problems:
         raise ReleaseError("\n".join(problems))
-    files = {path: text.encode("utf-8") for path, text in strip_files(sources, regions).items()}
-    files |= {ANSWERS: reference[ANSWERS]} if assignment.written else {}
+    files = strip_files(sources, regions) | ({ANSWERS: reference[ANSWERS]} if assignment.written else {})
     beside = {path: parse_source(path, decode(path, text)) for path, text in given.items() if path.endswith(".py")}
     return Skeleton(files, sources, regions, beside)
 
 
-def strip_files(sources: Mapping[str, Source], regions: Mapping[str, Sequence[Region]]) -> dict[str, str]:
+def strip_files(sources: Mapping[str, Source], regions: Mapping[str, Sequence[Region]]) -> dict[str, bytes]:
     """Return the files without the solutions in these regions; a file without regions comes back as it is."""
     return {
-        path: drop_unused_imports(strip_regions(source, regions[path])) if regions[path] else source.text
+        path: (drop_unused_imports(strip_regions(source, regions[path])) if regions[path] else source.text).encode()
         for path, source in sources.items()
     }
 
@@ -115,17 +278,18 @@ def strip_regions(source: Source, regions: Sequence[Region]) -> str:
     parts: list[str] = []
     position = 0
     for region in regions:
-        last = source.lines[region.end - 1]
-        newline = last[len(last.rstrip("\r\n")) :]
+        inside = source.lines[region.begin : region.end - 1]
+        first = next(line for line in inside if line.strip() and not line.strip().startswith("#"))
+        newline = re.search(r"[\r\n]*$", source.lines[region.end - 1])
         parts += source.lines[position : region.begin - 1]
-        parts += [region.indent, raise_statement(region.number), newline]
+        parts += [raise_statement(region.number, first), newline[0] if newline else ""]
         position = region.end
     return "".join([*parts, *source.lines[position:]])
 
 
-def raise_statement(number: str) -> str:
-    """Return the statement in the place of a solution; the hint above it says what to do."""
-    return f'raise NotImplementedError("TODO {number}")'
+def raise_statement(number: str, solution: str) -> str:
+    """Return the statement in the place of a solution, indented as it is; the hint above it says what to do."""
+    return f'{solution[: len(solution) - len(solution.lstrip())]}raise NotImplementedError("TODO {number}")'
 
 
 @cache

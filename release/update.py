@@ -22,7 +22,7 @@ from foundation.places import HANDED_OUT, ROOT
 from foundation.whole_files import write_whole
 
 from .packing import NOTEBOOKS_ZIP, STUDENT_ZIP, ZIP_DAMAGE, make_zip
-from .regions import ReleaseError
+from .skeleton import ReleaseError
 
 CONFLICTS = 1
 BESIDE, KEPT = "conflict: yours stays, the release's is", "changed by you, no longer part of the release:"

@@ -16,7 +16,7 @@ from autograder.own_work.operators import mutations, own_attribute
 from autograder.own_work.student_lines import with_code
 from foundation.assignment_file import Assignment
 from foundation.places import ROOT
-from release.regions import Region, Source, find_regions, is_text, parse_source
+from release.skeleton import Region, Source, find_regions, is_text, parse_source
 
 COMPOUND = (ast.For, ast.If, ast.While)
 
@@ -98,7 +98,7 @@ def functions_in(file: Path) -> Iterator[tuple[str, Callable[[random.Random], Mu
         for function in definition.body if isinstance(definition, ast.ClassDef) else [definition]:
             if isinstance(function, ast.FunctionDef):
                 name = f"{definition.name}.{function.name}" if isinstance(definition, ast.ClassDef) else function.name
-                region = Region("", function.lineno, end_line(function) + 1, "", name)
+                region = Region("", function.lineno, end_line(function) + 1, name)
                 yield f"{source.path} {name}", partial(_draw, source, region, definition)
 
 

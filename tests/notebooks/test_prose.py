@@ -21,7 +21,7 @@ from release.prose import (
     read_folder,
     read_prose,
 )
-from release.regions import ReleaseError
+from release.skeleton import ReleaseError
 
 SAMPLE = """# One
 first

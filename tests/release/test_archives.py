@@ -26,7 +26,7 @@ from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, read_given
 from release.gates import INSTALLED, run_python, unpack
 from release.handout import NAMES
 from release.packing import make_zip, members_of
-from release.regions import ReleaseError
+from release.skeleton import ReleaseError
 
 from .conftest import ROOM
 

@@ -14,12 +14,9 @@ from release import gates
 from release.build import Project, Release
 from release.gates import Mark
 
-from .conftest import EXAMPLE
-
 Doctor = Callable[..., Release]
 
 LEAK = b"        return x @ self.weight + self.bias\n"
-RENAMED = re.sub(rb"\b(weight|bias|d_in|d_out)\b", rb"other_\1", (EXAMPLE / "reference/affine.py").read_bytes())
 TESTS = "assignment/component_tests"
 
 

@@ -4,8 +4,14 @@ import textwrap
 
 import pytest
 
-from release.regions import ReleaseError, find_regions, parse_source
-from release.skeleton import drop_unused_imports, make_skeleton, strip_regions
+from release.skeleton import (
+    ReleaseError,
+    drop_unused_imports,
+    find_regions,
+    make_skeleton,
+    parse_source,
+    strip_regions,
+)
 
 TASKS = ("1.1", "1.2", "1.3", "E.1")
 
