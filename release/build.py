@@ -17,8 +17,7 @@ from .handout import GUIDE, HANDOUT, make_guide, make_handout, named_pictures
 from .leaks import LeakFinder
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
 from .notebooks import Course, make_course
-from .prose import Prose
-from .prose import read_folder as read_notebooks
+from .prose import Prose, read_prose_folder
 from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, make_skeleton, read_folder
 
 MANIFEST = f"dist/{packing.MANIFEST}"
@@ -92,7 +91,7 @@ def make_package(project: Project) -> Package:
         raise ReleaseError(f"{project.reference}: no files there; name the folder with --reference")
     skeleton = make_skeleton(reference, assignment, project.reference.name, read_given(project.root, assignment))
     packages = packing.without_notebooks(packing.read_requirements(project.root))
-    prose = read_notebooks(project.root)
+    prose = read_prose_folder(project.root)
     handout = make_handout(assignment, skeleton, prose, packages)
     pictures = named_pictures(project.root, handout.decode("utf-8"), HANDOUT)
     return Package(assignment, skeleton, prose, {HANDOUT: handout, **pictures})

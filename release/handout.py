@@ -24,20 +24,8 @@ from foundation.assignment_file import Assignment
 from foundation.places import ANSWERS
 from foundation.texts import as_threshold
 
-from .prose import (
-    EVERYWHERE,
-    IN_NOTEBOOKS,
-    Answer,
-    Code,
-    Part,
-    Predict,
-    Prose,
-    TaskHead,
-    Text,
-    find_definitions,
-    parts_of_kind,
-    without,
-)
+from . import prose as texts
+from .prose import Prose, TaskHead, parts_of_kind
 from .skeleton import ReleaseError, Skeleton, coded_tasks, read_text
 
 HANDOUT = "README.md"
@@ -153,79 +141,71 @@ _BOX = '<div class="scrolls" tabindex="0" role="group" aria-label="{}">{}</div>'
 """Scrolls by itself, with the keyboard, too."""
 
 
-class Renderer(mistune.HTMLRenderer):
-    """HTML with formulas as MathML and pictures as data."""
+class _Renderer(mistune.HTMLRenderer):
+    """HTML with formulas as MathML and pictures, of a folder, as data. Headings are named as Jupyter links to them."""
 
     def __init__(self, pictures: Path) -> None:
-        """Take the folder of the pictures."""
         super().__init__()
         self.pictures = pictures
 
     def inline_math(self, text: str) -> str:
-        """Render a formula within a line."""
-        return convert(text).replace("<math", f'<math alttext="{html.escape(text)}"', 1)
+        return _formula(text, "inline")
 
     def block_math(self, text: str) -> str:
-        """Render a formula in a line of its own."""
-        formula = convert(text, display="block").replace("<math", f'<math alttext="{html.escape(text)}"', 1)
-        return _BOX.format("equation", formula)
+        return _BOX.format("equation", _formula(text, "block"))
 
     def block_code(self, code: str, info: str | None = None) -> str:
-        """Render code, which the keyboard can scroll."""
         return _CODE.format(html.escape(code))
 
     def table(self, text: str) -> str:
-        """Render a table, which may be wider than a telephone."""
         return _BOX.format("table", f"<table>{text}</table>")
 
     def heading(self, text: str, level: int, **attrs: object) -> str:
-        """Render a heading under the name by which Jupyter links to it."""
         return f'<h{level} id="{text.replace(" ", "-")}">{text}</h{level}>\n'
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Render a picture."""
         picture = self.pictures / PurePosixPath(url).name
         data = base64.b64encode(picture.read_bytes()).decode()
         return f'<img alt="{html.escape(text)}" src="data:{_MEDIA[picture.suffix]};base64,{data}">'
 
 
+def _formula(text: str, display: str) -> str:
+    return convert(text, display=display).replace("<math", f'<math alttext="{html.escape(text)}"', 1)
+
+
 def make_guide(root: Path, assignment: Assignment, skeleton: Skeleton, prose: Prose) -> bytes:
     """Make the page from the notebooks' prose."""
-    markdown = mistune.Markdown(Renderer(root / PICTURES), plugins=[math, table])
-    parts = []
-    for number, of_notebook in enumerate(prose.values()):
+    markdown = mistune.Markdown(_Renderer(root / PICTURES), plugins=[math, table])
+    parts: list[dict[str, object]] = []
+    for of_notebook in prose.values():
         body = "\n".join(_as_html(of_notebook, markdown, assignment, skeleton))
         heading = re.search(r"<h1[^>]*>(.*?)</h1>", body)
-        parts.append({"title": heading[1] if heading else number, "body": body})
+        parts.append({"title": heading[1] if heading else len(parts), "body": body})
     return TEMPLATES.get_template(GUIDE).render(title=assignment.title, parts=parts).encode("utf-8")
 
 
 def _as_html(
-    parts: Iterable[Part], markdown: mistune.Markdown, assignment: Assignment, skeleton: Skeleton
+    parts: Iterable[texts.Part], markdown: mistune.Markdown, assignment: Assignment, skeleton: Skeleton
 ) -> Iterable[str]:
     """Convert the parts of one notebook; an answer cell becomes the place where the answer goes."""
-    tasks = {task.number: task for task in assignment.tasks}
-    homes = {
-        definition.name: f"{assignment.package}.{definition.module}"
-        for definition in find_definitions(skeleton, assignment)
-    }
+    package, tasks = assignment.package, {task.number: task for task in assignment.tasks}
+    homes = {part.name: f"{package}.{part.module}" for part in texts.find_definitions(skeleton, assignment)}
     for part in parts:
-        if isinstance(part, Text):
-            yield str(markdown(without(part.text, IN_NOTEBOOKS)))
-        elif isinstance(part, Code):
-            if code := _as_script(part.text, homes):
+        match part:
+            case texts.Text(text=text):
+                yield str(markdown(texts.without(text, texts.IN_NOTEBOOKS)))
+            case texts.Code(text=text) if code := _as_script(text, homes):
                 yield _CODE.format(html.escape(code))
-        elif isinstance(part, Predict) and assignment.predictions:
-            answer = f"**{[*part.lettered][part.right]}** {part.why}"
-            yield f"{markdown(part.text)}<details><summary>answer</summary>{markdown(answer)}</details>"
-        elif isinstance(part, TaskHead):
-            yield f"<h2>{part.number} {html.escape(tasks[part.number].title)}</h2>"
-            difficulty = f"difficulty: {part.stars.count('●')} of {len(part.stars)}"
-            yield f'<p><span role="img" aria-label="{difficulty}">{part.stars}</span> · {part.minutes} minutes</p>'
-        elif isinstance(part, Answer):
-            files = (f"<code>{assignment.package}/{path}</code>" for path in skeleton.files_of(part.number))
-            test = f"<code>python -m pytest -m {tasks[part.number].marker}</code>"
-            if where := " and ".join(files):
+            case texts.Predict(right=right, why=why) if assignment.predictions:
+                answer = markdown(f"**{right}** {why}")
+                yield f"{markdown(part.text)}<details><summary>answer</summary>{answer}</details>"
+            case TaskHead(number=number, stars=stars):
+                yield f"<h2>{number} {html.escape(tasks[number].title)}</h2>"
+                difficulty = f"difficulty: {part.difficulty} of {len(stars)}"
+                yield f'<p><span role="img" aria-label="{difficulty}">{stars}</span> · {part.minutes} minutes</p>'
+            case texts.Answer(number=number) if files := skeleton.files_of(number):
+                where = " and ".join(f"<code>{package}/{path}</code>" for path in files)
+                test = f"<code>python -m pytest -m {tasks[number].marker}</code>"
                 yield f'<p class="where">Write it in {where}, and test it with {test}.</p>'
 
 
@@ -236,5 +216,5 @@ def _as_script(cell: str, homes: Mapping[str, str]) -> str:
     lines = [line for line in cell.replace("support/", "").split("\n") if not _SHOWS.search(line)]
     called = [name for name in homes if re.search(rf"\b{name}\(", cell)]
     used = [line for name in called if (line := f"from {homes[name]} import {name}") not in lines]
-    imports = [EVERYWHERE] * ("torch." in cell) + ["from torch import nn"] * ("nn." in cell) + used
+    imports = [texts.EVERYWHERE] * ("torch." in cell) + ["from torch import nn"] * ("nn." in cell) + used
     return "\n".join([*imports, *lines]).strip() if any(lines) else ""

@@ -7,9 +7,9 @@ Nothing of `notebooks/source/` leaves.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 from nbformat import NotebookNode
@@ -55,8 +55,7 @@ METADATA = {
 }
 
 
-@dataclass(frozen=True)
-class Course:
+class Course(NamedTuple):
     """Files by path: `source` has the solutions and stays with the instructor, `release` is what students get."""
 
     source: Mapping[str, bytes]
@@ -67,16 +66,6 @@ def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, texts: p
     """Make the whole course. Raises: ReleaseError with the faults of the prose, or nbgrader's reason to refuse."""
     source = make_sources(assignment, skeleton, texts) | collect_support(root, assignment, skeleton, texts, index)
     return Course(source, generate(root, source))
-
-
-def answers_to_predictions(assignment: Assignment, texts: prose.Prose) -> bytes:
-    """Return for each task with a question the letters of all choices, the right one, and why."""
-    asked = prose.parts_of_kind(texts, prose.Predict) if assignment.predictions else ()
-    answers = {
-        part.number: {"letters": "".join(part.lettered), "right": [*part.lettered][part.right], "why": part.why}
-        for part in asked
-    }
-    return f"{json.dumps(answers, indent=2, ensure_ascii=False)}\n".encode()
 
 
 def make_sources(assignment: Assignment, skeleton: Skeleton, texts: prose.Prose) -> dict[str, bytes]:
@@ -97,7 +86,8 @@ def collect_support(
     """Collect what notebooks need beside them: helper, tests, skeleton, corpus and pictures.
 
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
-    lie beside modules.
+    lie beside modules. The answers to predictions are, for each task with a question, the letters of all choices, the
+    right one, and why.
     """
     support = read_tests(root, assignment, [_IN_NOTEBOOK])
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
@@ -110,7 +100,9 @@ def collect_support(
     readme = fill_in(read_text(root / template, template), template, words_of(assignment, packages))
     files |= {HELPER: (root / FOLDER / HELPER).read_bytes(), HANDOUT: readme.encode("utf-8")}
     files[REQUIREMENTS] = requirements_file(packages, index)
-    files[f"{SUPPORT}/{PREDICTIONS}"] = answers_to_predictions(assignment, texts)
+    asked = prose.parts_of_kind(texts, prose.Predict) if assignment.predictions else []
+    answers = {part.number: {"letters": "".join(part.choices), "right": part.right, "why": part.why} for part in asked}
+    files[f"{SUPPORT}/{PREDICTIONS}"] = f"{json.dumps(answers, indent=2, ensure_ascii=False)}\n".encode()
     return files | files_for_assistants(assignment)
 
 
@@ -162,26 +154,26 @@ def make_notebook(
             case prose.Code(text=text, may_fail=may_fail):
                 tags = {"tags": ["raises-exception"]} if may_fail else {}
                 cells.append(new_code_cell(text, id=next_id("code"), metadata=tags))
-            case prose.Predict(number=number, lettered=lettered):
+            case prose.Predict(number=number, choices=choices):
                 if assignment.predictions:
                     cells.append(new_markdown_cell(part.text, id=next_id("predict")))
-                    code = f'predict("{number}", "")  # {" or ".join(lettered)}'
+                    code = f'predict("{number}", "")  # {" or ".join(choices)}'
                     cells.append(new_code_cell(code, id=next_id("prediction")))
             case prose.Setup():
                 local = {definition.name for definition in own}
                 origins = (origin for definition in own for origin in definition.imports if origin[1] not in local)
                 lines = HELPERS + [line for line in prose.merge_imports(origins) if line not in HELPERS]
-                cells.append(_graded(f"setup_{_slug(name)}", "\n".join(lines), locked=True))
+                cells.append(_graded(new_code_cell("\n".join(lines)), f"setup_{_slug(name)}", locked=True))
             case prose.Answer(number=number):
                 task = tasks[number]
                 for definition in own:
                     if definition.task == number:
-                        cells.append(_graded(f"{task.marker}_{definition.name}", definition.text, solution=True))
-                test = task.marker.replace("task", "test")
-                if task.by_hand:
-                    cells.append(_graded(test, "", solution=True, points=task.points, make=new_markdown_cell))
-                else:
-                    cells.append(_graded(test, f'check("{number}")', points=task.points, locked=True))
+                        cell = new_code_cell(definition.text)
+                        cells.append(_graded(cell, f"{task.marker}_{definition.name}", solution=True))
+                cell = new_markdown_cell("") if task.by_hand else new_code_cell(f'check("{number}")')
+                marks = {"solution" if task.by_hand else "locked": True, "grade": True}
+                points = int(task.points) if float(task.points).is_integer() else task.points
+                cells.append(_graded(cell, task.marker.replace("task", "test"), **marks, points=points))
     notebook: NotebookNode = new_notebook(cells=cells, metadata=METADATA)
     return notebook
 
@@ -195,27 +187,11 @@ def _heading(part: prose.TaskHead, task: Task, assignment: Assignment) -> str:
     return f"## {task.number} {task.title}\n\n*{effort} · {points}*"
 
 
-def _graded(
-    name: str,
-    text: str,
-    *,
-    solution: bool = False,
-    locked: bool = False,
-    points: float | None = None,
-    make: Callable[..., NotebookNode] = new_code_cell,
-) -> NotebookNode:
+def _graded(cell: NotebookNode, name: str, **marks: object) -> NotebookNode:
     """A cell that nbgrader knows; its id is its name, so that it stays the same from release to release."""
-    marks: dict[str, object] = {
-        "schema_version": 3,
-        "grade": points is not None,
-        "solution": solution,
-        "locked": locked,
-        "grade_id": name,
-        "task": False,
-    }
-    if points is not None:
-        marks["points"] = int(points) if float(points).is_integer() else points
-    return make(text, id=name[:64], metadata=nbformat.from_dict({"nbgrader": marks}))
+    usual = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "grade_id": name, "task": False}
+    cell.id, cell.metadata = name[:64], nbformat.from_dict({"nbgrader": {**usual, **marks}})
+    return cell
 
 
 def _slug(text: str) -> str:

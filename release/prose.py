@@ -12,9 +12,8 @@ stop the cells below it. A block fenced by ```predict 1.2 is a question to answe
     - [ ] the weights of one key
     Why: the softmax runs over the keys.
 
-Everything else is Markdown, one cell from heading to heading.
-
-Answer cells hold the definitions with TODOs, cut out of the reference's modules.
+Everything else is Markdown, one cell from heading to heading. Answer cells hold the definitions with TODOs, cut out of
+the reference's modules.
 """
 
 import ast
@@ -42,7 +41,6 @@ IN_NOTEBOOKS = ("**How to work here.**", "**In this notebook.**", "**Save this n
 """How paragraphs begin that only the notebooks have."""
 IN_FILES = ("**In files.**",)
 """Likewise, only the guide for those who work in files."""
-FORMS = "it as at the top of release/prose.py"
 EVERYWHERE = "import torch"
 """Imported by every notebook."""
 
@@ -64,23 +62,18 @@ class Code:
 
 @dataclass(frozen=True)
 class Predict:
-    """A question with choices, of which one is right; `why` is shown once it was chosen."""
+    """A question with choices by their letters, of which one is right; `why` is shown once it was chosen."""
 
     number: str
     question: str
-    choices: tuple[str, ...]
-    right: int
+    choices: Mapping[str, str]
+    right: str
     why: str
-
-    @property
-    def lettered(self) -> dict[str, str]:
-        """The choices by their letters."""
-        return dict(zip("abcdefgh", self.choices, strict=False))
 
     @property
     def text(self) -> str:
         """The question with its choices, as Markdown."""
-        return "\n".join([f"**Predict.** {self.question}", "", *(f"- **{k}** {v}" for k, v in self.lettered.items())])
+        return "\n".join([f"**Predict.** {self.question}", "", *(f"- **{k}** {v}" for k, v in self.choices.items())])
 
 
 @dataclass(frozen=True)
@@ -110,20 +103,20 @@ class Answer:
 
 
 Part = Text | Code | Predict | Setup | TaskHead | Answer
-Kind = TypeVar("Kind", Text, Predict, TaskHead, Answer)
+Kind = TypeVar("Kind", Text, Predict, TaskHead)
 Prose = Mapping[str, Sequence[Part]]
 """The parts of each notebook, by the path of its prose from the project's root; none in a project without notebooks."""
 
 
-def read_folder(root: Path) -> Prose:
+def read_prose_folder(root: Path) -> Prose:
     """Read the prose of all notebooks. Raises: ReleaseError."""
     names = [f"{FOLDER}/{path.name}" for path in sorted((root / FOLDER).glob("*.md"))]
     return {name: read_prose(name, read_text(root / name, name)) for name in names}
 
 
-def parts_of_kind(prose: Prose, kind: type[Kind]) -> Iterator[Kind]:
-    """Yield the parts of one kind, in order."""
-    return (part for parts in prose.values() for part in parts if isinstance(part, kind))
+def parts_of_kind(prose: Prose, kind: type[Kind]) -> list[Kind]:
+    """Return the parts of one kind, in order."""
+    return [part for parts in prose.values() for part in parts if isinstance(part, kind)]
 
 
 def read_prose(path: str, text: str) -> list[Part]:
@@ -141,7 +134,7 @@ def read_prose(path: str, text: str) -> list[Part]:
             part = _part(match)
         except ValueError as error:
             line = text.count("\n", 0, match.start()) + 1
-            raise ReleaseError(f"{path}:{line}: {error}; write {FORMS}") from None
+            raise ReleaseError(f"{path}:{line}: {error}; write it as at the top of release/prose.py") from None
         if part or _HEADING.match(match[0]):
             end_text()
         if part:
@@ -180,12 +173,12 @@ def _part(match: re.Match[str]) -> Part | None:
 
 def _prediction(number: str, text: str) -> Predict:
     """The question in a block. Raises: ValueError where something is missing."""
-    choices = list(_CHOICE.finditer(text))
-    right = [index for index, choice in enumerate(choices) if choice["mark"] == "x"]
+    choices = dict(zip("abcdefgh", _CHOICE.finditer(text), strict=False))
+    right = [letter for letter, choice in choices.items() if choice["mark"] == "x"]
     question, why = text.partition("- [")[0].strip(), text.partition("\nWhy: ")[2].strip()
     if not question or not why or len(right) != 1 or len(choices) < 2:
         raise ValueError(f"the question about task {number} is not complete")
-    return Predict(number, question, tuple(choice["text"] for choice in choices), right[0], why)
+    return Predict(number, question, {letter: choice["text"] for letter, choice in choices.items()}, right[0], why)
 
 
 @dataclass(frozen=True)
@@ -213,7 +206,7 @@ def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definit
     definitions = []
     for path, regions in skeleton.regions.items():
         source, module = skeleton.sources[path], path.removesuffix(".py")
-        bound = _bound(source.tree, assignment.package, module)
+        bound = dict(_bound(source.tree, assignment.package, module))
         for node in source.tree.body:
             first, last = first_line(node), node.end_lineno or 0
             inside = [region for region in regions if first <= region.begin <= last]
@@ -226,25 +219,23 @@ def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definit
     return definitions
 
 
-def _bound(tree: ast.Module, package: str, module: str) -> dict[str, tuple[str, str]]:
+def _bound(tree: ast.Module, package: str, module: str) -> Iterator[tuple[str, tuple[str, str]]]:
     """Each name that a module binds at its top level, with where a notebook imports it from, as in `Definition`."""
-    bound: dict[str, tuple[str, str]] = {}
     for node in tree.body:
         match node:
-            case ast.Import(names=names):
-                bound |= {alias.asname or alias.name: ("", ast.unparse(ast.Import([alias]))) for alias in names}
+            case ast.Import(names=[alias]):
+                yield alias.asname or alias.name, ("", ast.unparse(node))
             case ast.ImportFrom(names=names, level=level):
                 origin = ".".join(filter(None, (package if level else "", node.module)))
-                bound |= {alias.asname or alias.name: (origin, ast.unparse(alias)) for alias in names}
+                yield from ((alias.asname or alias.name, (origin, ast.unparse(alias))) for alias in names)
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
-                bound[name] = f"{package}.{module}", name
-    return bound
+                yield name, (f"{package}.{module}", name)
 
 
 def merge_imports(origins: Iterable[tuple[str, str]]) -> list[str]:
     """Return one statement for each module, in order: whole modules, then names."""
-    names: dict[str, set[str]] = {"": set()}
+    names: dict[str, set[str]] = {}
     for origin, name in origins:
         names.setdefault(origin, set()).add(name)
-    whole = names.pop("")
+    whole = names.pop("", set())
     return sorted(whole) + [f"from {origin} import {', '.join(sorted(names[origin]))}" for origin in sorted(names)]

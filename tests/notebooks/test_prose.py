@@ -8,9 +8,8 @@ import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.notebooks import check_tasks, make_notebook, make_sources
+from release.notebooks import check_tasks, make_sources
 from release.prose import (
-    FOLDER,
     Answer,
     Code,
     Predict,
@@ -18,22 +17,31 @@ from release.prose import (
     TaskHead,
     Text,
     find_definitions,
-    read_folder,
     read_prose,
+    read_prose_folder,
 )
 from release.skeleton import ReleaseError
 
-SAMPLE = """# One
+QUESTION = """```predict 1.2
+Which sums to 1?
+
+- [ ] a column
+- [x] a row
+
+Why: one query's.
+```
+"""
+SAMPLE = f"""# One
 first
 
-{{setup}}
+{{{{setup}}}}
 
-{{task 1.2: difficulty 3, 30 minutes}}
+{{{{task 1.2: difficulty 3, 30 minutes}}}}
 Idea.
 ```text
 # no heading
 ```
-```python
+{QUESTION}```python
 x = 1
 
 y = "```"
@@ -41,7 +49,7 @@ y = "```"
 ```python try
 z = f(x)
 ```
-{{answer 1.2}}
+{{{{answer 1.2}}}}
 ## Two
 last
 """
@@ -55,32 +63,18 @@ network"""
 
 
 def test_parts_come_in_order() -> None:
+    question = Predict("1.2", "Which sums to 1?", {"a": "a column", "b": "a row"}, "b", "one query's.")
     assert read_prose("a.md", SAMPLE) == [
         Text("# One\nfirst"),
         Setup(),
         TaskHead("1.2", 3, 30),
         Text("Idea.\n```text\n# no heading\n```"),
+        question,
         Code('x = 1\n\ny = "```"', may_fail=False),
         Code("z = f(x)", may_fail=True),
         Answer("1.2"),
         Text("## Two\nlast"),
     ]
-
-
-QUESTION = """```predict 1.2
-Which sums to 1?
-
-- [ ] a column
-- [x] a row
-
-Why: one query's.
-```
-"""
-
-
-def test_a_question_has_choices_of_which_one_is_right() -> None:
-    [question] = read_prose("a.md", QUESTION)
-    assert question == Predict("1.2", "Which sums to 1?", ("a column", "a row"), 1, "one query's.")
     assert question.text == "**Predict.** Which sums to 1?\n\n- **a** a column\n- **b** a row"
 
 
@@ -97,39 +91,12 @@ def test_what_is_not_understood_is_named(text) -> None:
         read_prose("a.md", f"text\n{text}")
 
 
-@pytest.mark.parametrize("term", CORE.replace("\n", " ").split(", "))
-def test_a_term_has_an_entry(term):
-    assert term in TERMS
-
-
-def test_every_word_in_italics_has_an_entry():
-    for words in re.findall(r"(?<!\*)\*([^*\n]+(?:\n[^*\n]+)?)\*(?!\*)", TEXT):
+def test_a_term_has_an_entry():
+    assert set(CORE.replace("\n", " ").split(", ")) <= TERMS
+    for words in re.findall(r"(?<!\*)\*([^*\n]+(?:\n[^*\n]+)?)\*(?!\*)", TEXT):  # in italics
         term = " ".join(words.split()).lower()
         forms = {term, term.removesuffix("s"), re.sub("ies$", "y", term), re.sub("ses$", "sis", term)}
         assert forms & TERMS or term in ("italics",), term
-
-
-@pytest.mark.slow
-def test_predictions_are_asked_before_the_answer_and_can_be_switched_off(assignment, skeleton) -> None:
-    def ids(assignment) -> list[str]:
-        name = "1_building_blocks.ipynb"
-        cells = nbformat.reads(make_sources(assignment, skeleton, read_folder(ROOT))[name].decode(), 4).cells
-        return [cell["id"] for cell in cells]
-
-    asked = ids(assignment)
-    assert asked.index("prediction-task-1_2") < asked.index("task_1_2_scaled_dot_product_attention")
-    assert not any("predict" in name for name in ids(replace(assignment, predictions=False)))
-
-
-@pytest.mark.slow
-def test_texts_name_the_thresholds_of_the_assignment(course, assignment) -> None:
-    changed = replace(assignment, thresholds={"beginner": 0.125, "advanced": 0.875})
-    prose = {path.name: path.read_text() for path in (ROOT / FOLDER).glob("[0-9]*.md")}
-    assert not any(f"{value:.2f}" in text for text in prose.values() for value in assignment.thresholds.values())
-    name = "3_training_and_translation.md"
-    notebook = make_notebook("3", read_prose(name, prose[name]), [], changed)
-    text = "\n".join(cell.source for cell in notebook.cells)
-    assert "5 points for BLEU of at least 0.125" in text and "5 points for BLEU of at least 0.875" in text
 
 
 @pytest.mark.parametrize(
@@ -149,6 +116,21 @@ def test_tasks_out_of_place_stop_the_release(prose, message) -> None:
 
 
 @pytest.mark.slow
+def test_the_assignment_decides_on_predictions_and_thresholds(assignment, skeleton) -> None:
+    thresholds = {"beginner": 0.125, "advanced": 0.875}
+    changed = replace(assignment, predictions=False, thresholds=thresholds)
+    usual, other = (make_sources(made, skeleton, read_prose_folder(ROOT)) for made in (assignment, changed))
+    ids, others = (
+        [cell["id"] for cell in nbformat.reads(files["1_building_blocks.ipynb"].decode(), 4).cells]
+        for files in (usual, other)
+    )
+    assert ids.index("prediction-task-1_2") < ids.index("task_1_2_scaled_dot_product_attention")
+    assert not any("predict" in name for name in others)
+    for value in thresholds.values():
+        assert f"5 points for BLEU of at least {value}" in other["3_training_and_translation.ipynb"].decode()
+
+
+@pytest.mark.slow
 def test_notebooks_are_sound_and_have_the_skeletons_answers_and_the_assignments_points(
     course, assignment, skeleton, cells_of
 ) -> None:
@@ -163,11 +145,9 @@ def test_notebooks_are_sound_and_have_the_skeletons_answers_and_the_assignments_
             MetadataValidator().validate_nb(notebook)
             assert not any(cell.get("outputs") or cell.get("attachments") for cell in notebook.cells)
             cells |= cells_of(files, path)
-    for definition in find_definitions(skeleton, assignment):
-        assert (
-            cells[f"task_{definition.task.replace('.', '_').lower()}_{definition.name}"]["source"].encode()
-            in skeleton.files[f"{definition.module}.py"]
-        )
+    for part in find_definitions(skeleton, assignment):
+        cell = cells[f"task_{part.task.replace('.', '_').lower()}_{part.name}"]
+        assert cell["source"].encode() in skeleton.files[f"{part.module}.py"]
     for task in (task for task in assignment.tasks if task.written or not task.by_hand):
         cell = cells[task.marker.replace("task", "test")]
         marks = cell["metadata"]["nbgrader"]
