@@ -1,13 +1,13 @@
 """From the marked reference to what students get: `python -m release build | update`.
 
-    regions.py     the marked solutions            skeleton.py   reference/*.py -> student/*.py
+    skeleton.py    marked solutions: reference/*.py -> student/*.py
     prose.py       notebooks: Markdown, answers    notebooks.py  nbgrader's course of both
     handout.py     README.md, AGENTS.md, guide.html; the words of all three are in templates/
     contents.py    what goes into which archive    packing.py    archives, the students' wheel
     build.py       makes all in memory, then puts it in its place
     gates.py       what a release has to prove     inspection.py  the gates that read: kinds of files, dropped tasks
-    leaks.py       the search for solutions        layers.py     texts in other forms: encoded, packed, backwards
-    opaque.py      what nobody can read            pictures.py   SVG and PNG that are nothing else
+    leaks.py       the search for solutions        layers.py     encoded, packed, backwards; what nobody can read
+    pictures.py    SVG and PNG that are nothing else
     update.py      a correction into students' folders
     __main__.py    the command line
 
