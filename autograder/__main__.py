@@ -20,31 +20,27 @@ NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status: 0 = graded, 1 = the grader failed, 2 = bad input, 130 = interrupted."""
     print_anywhere()
-    options = make_parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
         return with_output(lambda: int(options.run(options)))
     except UserError as error:
-        print(f"autograder: {printable(str(error), LONGEST)}", file=sys.stderr)
-        return 2
+        message, status = printable(str(error), LONGEST), 2
     except (CollectionError, SandboxUnavailableError) as error:
-        print(f"autograder: the submission was not graded: {error}", file=sys.stderr)
-        return 1
+        message, status = f"the submission was not graded: {error}", 1
     except NotWrittenError as error:
-        print(f"autograder: {error}; finished results are kept", file=sys.stderr)
-        return 1
+        message, status = f"{error}; finished results are kept", 1
     except OSError as error:  # over a page, or a temporary file
         if error.filename is None and error.errno not in NO_ROOM:
             raise
         where = printable(str(error.filename or "output"))
-        print(f"autograder: {where}: {error.strerror}; finished results are kept", file=sys.stderr)
-        return 1
+        message, status = f"{where}: {error.strerror}; finished results are kept", 1
     except KeyboardInterrupt:
-        print("autograder: stopped; finished results are kept", file=sys.stderr)
-        return INTERRUPTED
+        message, status = "stopped; finished results are kept", INTERRUPTED
+    print(f"autograder: {message}", file=sys.stderr)
+    return status
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The commands with their flags."""
+def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="python -m autograder",
         description=__doc__,

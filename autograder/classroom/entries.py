@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, TypeAlias
 
-from pydantic import BeforeValidator, ValidationError
+from pydantic import ValidationError
 
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
@@ -19,121 +20,14 @@ from foundation.texts import printable
 from ..grading.record import Model, write_json
 from ..intake.submission import name_of
 from ..platforms.download import read_download
-from ..platforms.handed_in import HandedIn
+from ..platforms.handed_in import HandedIn, Line, Stray
 from .matching import hint_for, last_of, owners_of, plain
-from .records import record_names
 from .roster import Student, read_roster
 
 ROLL = "class.json"
 UNDECIDED = "several submissions, and it is not known which one counts"
-MOST_CHARACTERS = 200
-Line: TypeAlias = Annotated[
-    str, BeforeValidator(lambda text: printable(text, MOST_CHARACTERS) if isinstance(text, str) else text)
-]
-"""One line without anything unprintable: names and files are whatever students chose."""
-
-
-def take_class(
-    folder: Path,
-    output: Path,
-    assignment: Assignment,
-    roster: Path | None = None,
-    layout: str | None = None,
-    deadline: datetime | None = None,
-) -> tuple[Roll, list[HandedIn]]:
-    """A class whose records go to a folder, as `list_class` reads it, and at least one submission.
-
-    Raises: UserError also where the records would lie among the submissions, or beside those of another assignment.
-    """
-    above, below = (Path(os.path.realpath(path)) for path in (folder, output))
-    if below.is_relative_to(above):  # an entry called `marks` could bring forged ones
-        why = "lies in the folder of submissions, where one of them could bring forged records"
-        raise UserError(f"--output {printable(str(output))}: {why}; name one beside it, such as --output ../marks")
-    if (output / ROLL).exists():
-        read_roll(output, assignment)
-    roll, entries = list_class(folder, assignment, roster, layout, deadline)
-    if not entries:
-        raise UserError(f"{folder}: no submission counts for any student; `list-class` has the reasons")
-    return roll, entries
-
-
-def list_class(
-    folder: Path,
-    assignment: Assignment,
-    roster: Path | None = None,
-    layout: str | None = None,
-    deadline: datetime | None = None,
-) -> tuple[Roll, list[HandedIn]]:
-    """The roll of a class, and the submissions to be graded, in the order of the download.
-
-    Without a roster, students are those whom the download names. Of clones, the last commit before a deadline counts.
-
-    Raises: UserError where there is no submission, or the roster cannot be read or fits none.
-    """
-    download = read_download(folder, assignment, layout, deadline)
-    students = read_roster(roster) if roster else ()
-    owners = owners_of(download.submissions, students)
-    if roster and not any(owners.values()) and (hint := hint_for(download.submissions, students)):
-        raise UserError(f"{roster}: no submission fits any of its students; {hint}")
-    handed_in: dict[Student, list[HandedIn]] = {student: [] for student in students}
-    for submission, own in owners.items():
-        for student in own:
-            handed_in.setdefault(student, []).append(submission)
-    counting = {student: last_of(several) for student, several in handed_in.items()}
-    is_counting = {*counting.values()}
-    keys = keys_of([submission for submission in download.submissions if submission in is_counting])
-    left_out = []
-    for submission in (submission for submission in download.submissions if submission not in keys):
-        why, needs_decision = "a later submission counts", False
-        if not owners[submission]:
-            why, needs_decision = "fits no student in the roster, or not for sure, or more than one", True
-        elif any(counting[student] is None for student in owners[submission]):
-            why, needs_decision = f"one of {UNDECIDED}", True
-        left_out.append(LeftOut(entry=submission.entry, reason=why, needs_decision=needs_decision))
-    left_out += [LeftOut(**asdict(stray)) for stray in download.strays]
-    roll = Roll(
-        assignment=assignment.name,
-        layout=download.layout,
-        folder=str(download.folder),
-        has_roster=bool(roster),
-        members=tuple(member_of(student, several, owners, keys) for student, several in handed_in.items()),
-        left_out=tuple(left_out),
-    )
-    return roll, [replace(submission, key=key) for submission, key in keys.items()]
-
-
-def keys_of(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:
-    """A key for each submission, by its owner where nothing else has that."""
-    times = Counter(each.owner for each in submissions)
-    owners = {each: each.owner if times[each.owner] == 1 else f"{each.entry}/{each.owner}" for each in submissions}
-    names = record_names([*owners.values()])
-    return {submission: names[owner] for submission, owner in owners.items()}
-
-
-def member_of(
-    student: Student,
-    several: Sequence[HandedIn],
-    owners: Mapping[HandedIn, tuple[Student, ...]],
-    keys: Mapping[HandedIn, str],
-) -> Member:
-    """A student's line of the roll, with what the student has handed in."""
-    member = Member(id=student.id, name=student.name, ids=student.ids, group=student.group)
-    last = last_of(several)
-    if last is None:
-        return member.changed(undecided=tuple(each.entry for each in several))
-    is_dated = last.submitted or last.unread_time or last.is_late is not None
-    dated = last if is_dated else student  # by the roster, where the download has no times
-    is_group = bool(student.group) and last.people and plain(student.group) == plain(last.people[0].name)
-    is_own = owners[last] == (student,) and len(last.people) == 1 and not is_group
-    return member.changed(
-        ids={**(last.people[0].ids if is_own else {}), **student.ids},  # a group's are not the student's
-        key=keys[last],
-        entry=last.entry,
-        file=last.file or last.source.name,
-        is_late=dated.is_late,
-        submitted=dated.submitted,
-        unread_time=dated.unread_time,
-    )
+DIGITS = 24
+"""Of a name's hash; no two names share so many, not even by craft."""
 
 
 class Member(Model):
@@ -157,11 +51,6 @@ class Member(Model):
         return self.id if self.name in ("", self.id) else f"{self.name} ({self.id})"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """All that the student is called by."""
-        return self.id, self.ids.get("email", ""), self.name, self.entry, name_of(Path(self.entry)), self.key
-
-    @property
     def undecided_reason(self) -> str:
         """The reason why a person has to choose a submission, for one who has several."""
         return f"{UNDECIDED}: {', '.join(self.undecided)}"
@@ -172,14 +61,6 @@ class Member(Model):
         return not self.key and not self.undecided
 
 
-class LeftOut(Model):
-    """An entry of the download that is not graded, and why."""
-
-    entry: Line
-    reason: Line
-    needs_decision: bool = False
-
-
 class Roll(Model):
     """A class."""
 
@@ -188,7 +69,7 @@ class Roll(Model):
     folder: Line  # that holds the submissions
     has_roster: bool  # whether students come from a roster; without one nobody is known to be missing
     members: tuple[Member, ...]  # all students
-    left_out: tuple[LeftOut, ...]  # entries that are not graded
+    left_out: tuple[Stray, ...]  # entries that are not graded
 
     @property
     def missing(self) -> tuple[Member, ...]:
@@ -207,9 +88,118 @@ class Roll(Model):
         times = Counter(member.name for member in self.members)
         for member in self.members:
             if member.key:
-                name = member.name if times[member.name] == 1 else f"{member.name} ({member.id})"
-                by_key.setdefault(member.key, []).append(name)
+                by_key.setdefault(member.key, []).append(member.name if times[member.name] == 1 else member.called)
         return {key: ", ".join(names) for key, names in by_key.items()}
+
+
+def take_class(
+    folder: Path,
+    output: Path | None,
+    assignment: Assignment,
+    roster: Path | None = None,
+    layout: str | None = None,
+    deadline: datetime | None = None,
+) -> tuple[Roll, list[HandedIn]]:
+    """The roll of a class, and the submissions to be graded, in the order of the download.
+
+    Without a roster, students are those whom the download names. Of clones, the last commit before a deadline counts.
+
+    Raises: UserError where no submission counts, or the roster cannot be read; and where the records, if they go to an
+        output folder, would lie among the submissions, or beside those of another assignment.
+    """
+    if output:
+        _check_place(folder, output, assignment)
+    download = read_download(folder, assignment, layout, deadline)
+    students = read_roster(roster) if roster else ()
+    owners = owners_of(download.submissions, students)
+    if roster and not any(owners.values()) and (hint := hint_for(download.submissions, students)):
+        raise UserError(f"{roster}: no submission fits any of its students; {hint}")
+    handed_in: dict[Student, list[HandedIn]] = {student: [] for student in students}
+    for submission, own in owners.items():
+        for student in own:
+            handed_in.setdefault(student, []).append(submission)
+    counting = {student: last_of(several) for student, several in handed_in.items()}
+    keys = _keys([submission for submission in download.submissions if submission in counting.values()])
+    if output and not keys:
+        raise UserError(f"{folder}: no submission counts for any student; `list-class` has the reasons")
+    left_out = list(download.strays)
+    for submission, own in owners.items():
+        if not own:
+            why = "fits no student in the roster, or not for sure, or more than one"
+            left_out.append(Stray(submission.entry, why, needs_decision=True))
+        elif any(counting[student] is None for student in own):
+            left_out.append(Stray(submission.entry, f"one of {UNDECIDED}", needs_decision=True))
+        elif submission not in keys:
+            left_out.append(Stray(submission.entry, "a later submission counts"))
+    roll = Roll(
+        assignment=assignment.name,
+        layout=download.layout,
+        folder=str(download.folder),
+        has_roster=bool(roster),
+        members=tuple(_member(student, several, owners, keys) for student, several in handed_in.items()),
+        left_out=tuple(left_out),
+    )
+    return roll, [replace(submission, key=key) for submission, key in keys.items()]
+
+
+def _check_place(folder: Path, output: Path, assignment: Assignment) -> None:
+    above, below = (Path(os.path.realpath(path)) for path in (folder, output))
+    if below.is_relative_to(above):  # an entry called `marks` could bring forged ones
+        why = "lies in the folder of submissions, where one of them could bring forged records"
+        raise UserError(f"--output {printable(str(output))}: {why}; name one beside it, such as --output ../marks")
+    if (output / ROLL).exists():
+        read_roll(output, assignment)
+
+
+def _keys(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:
+    """A file name for the record of each: the owner's if that is safe and like no other one, else one derived from it.
+
+    They differ even on systems that ignore case.
+    """
+    times = Counter(each.owner for each in submissions)
+    owners = {each: each.owner if times[each.owner] == 1 else f"{each.entry}/{each.owner}" for each in submissions}
+    times = Counter(owner.casefold() for owner in owners.values())
+    return {
+        submission: owner if _is_safe(owner) and times[owner.casefold()] == 1 else derived_name(owner)
+        for submission, owner in owners.items()
+    }
+
+
+def _is_safe(name: str) -> bool:
+    is_plain = re.fullmatch(r"[\w@+-][\w.@+-]{0,99}", name, re.ASCII)
+    looks_derived = re.search(rf"-[0-9a-f]{{{DIGITS}}}$", name, re.IGNORECASE)
+    return bool(is_plain) and not looks_derived
+
+
+def derived_name(name: str) -> str:
+    """A file name derived from any name."""
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:DIGITS]
+    return f"{re.sub(r'[^A-Za-z0-9@+-]+', '_', name)[:60]}-{digest}"
+
+
+def _member(
+    student: Student,
+    several: Sequence[HandedIn],
+    owners: Mapping[HandedIn, tuple[Student, ...]],
+    keys: Mapping[HandedIn, str],
+) -> Member:
+    member = Member(id=student.id, name=student.name, ids=student.ids, group=student.group)
+    last = last_of(several)
+    if last is None:
+        return member.changed(undecided=tuple(each.entry for each in several))
+    is_dated = last.submitted or last.unread_time or last.is_late is not None
+    dated = last if is_dated else student  # by the roster, where the download has no times
+    is_group = bool(student.group) and last.people and plain(student.group) == plain(last.people[0].name)
+    is_own = owners[last] == (student,) and len(last.people) == 1 and not is_group
+    return member.changed(
+        ids={**(last.people[0].ids if is_own else {}), **student.ids},  # a group's are not the student's
+        key=keys[last],
+        entry=last.entry,
+        file=last.file or last.source.name,
+        is_late=dated.is_late,
+        submitted=dated.submitted,
+        unread_time=dated.unread_time,
+    )
 
 
 def write_roll(roll: Roll, output: Path) -> None:
@@ -239,12 +229,14 @@ def find_student(roll: Roll, text: str) -> Member:
     """
     students = [member for member in roll.members if member.id == text]
     if not students and plain(text):  # accents and the order of code points do not count
-        students = [member for member in roll.members if plain(text) in map(plain, member.names)]
+        students = [member for member in roll.members if plain(text) in map(plain, _names_of(member))]
     if len(students) == 1:
         return students[0]
     if students:
         ids = ", ".join(member.id for member in students[:5])
         raise UserError(f"{printable(text, 60)}: {len(students)} students are called so; name one by id: {ids}")
-    near = [member.called for member in roll.members if text.casefold() in member.name.casefold().split()]
-    hint = f"; did you mean {' or '.join(near[:3])}?" if near else ""
-    raise UserError(f"{printable(text, 60)}: no student of the class is called so{hint}")
+    raise UserError(f"{printable(text, 60)}: no student of the class is called so")
+
+
+def _names_of(member: Member) -> tuple[str, ...]:
+    return member.id, member.ids.get("email", ""), member.name, member.entry, name_of(Path(member.entry)), member.key

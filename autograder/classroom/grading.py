@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tqdm import tqdm
 
 from foundation.processes import Ended, ask_forked, run_forked
+from foundation.texts import printable
 
 from ..grading.grader_version import weighting_of
 from ..grading.record import Judgement, Part, Record, content_hash, new_record
@@ -36,29 +37,16 @@ ChangeFor: TypeAlias = "Callable[[HandedIn, Judgement, Judgement], Change | None
 GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
 INTAKE_SECONDS = 60.0
-MOST_TESTS = 3
-"""The number of tests that are named for a part."""
-
-
-@dataclass(frozen=True)
-class PartChange:
-    """A part whose mark is another one; points are None where there were none yet, or no such part."""
-
-    number: str
-    title: str
-    before: float | None
-    after: float | None
-    reasons: tuple[str, ...]  # tests that end otherwise than before, or new points; empty: weights or BLEU
+MOST_TESTS, MOST_CHARACTERS = 3, 400
+"""The number of tests that are named for a part; and of characters."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A submission whose mark is another one: points in all (None where a person has to decide), and the parts."""
+    """A submission whose mark is another one."""
 
-    before: float | None
-    after: float | None
-    parts: tuple[PartChange, ...]
-    max_scores: tuple[float, float]  # before and after
+    points: str  # before and after, such as "94 → 94.5"
+    parts: tuple[str, ...]  # those whose marks change, by how much and why
 
 
 @dataclass(frozen=True)
@@ -201,20 +189,28 @@ def change_of(old: Mark, new: Mark) -> Change | None:
     if new.by_hand or new.excused:
         return None
     before, after = ({part.part.number: part for part in mark.parts} for mark in (old, new))
-    parts = []
+    lines = []
     for number, some in {**before, **after}.items():
         was, is_now = before.get(number), after.get(number)
-        old_score, new_score = (part.score if part else None for part in (was, is_now))
-        old_points, new_points = (part.part.points if part and not part.part.extension else 0 for part in (was, is_now))
-        if (old_score, old_points) != (new_score, new_points):
-            reasons = tuple(_reasons(was.part if was else None, is_now.part if is_now else None))
-            parts.append(PartChange(number, some.part.title, old_score, new_score, reasons))
-    if not parts and (old.score, old.max_score) == (new.score, new.max_score):
+        scores = [part.score if part else None for part in (was, is_now)]
+        points = [part.part.points if part and not part.part.extension else 0 for part in (was, is_now)]
+        if scores[0] != scores[1] or points[0] != points[1]:
+            reasons = "; ".join(_reasons(was.part if was else None, is_now.part if is_now else None))
+            changed = f"{number} {some.part.title}: {_points(scores[0])} → {_points(scores[1])}"
+            lines.append(f"{changed} ({printable(reasons, MOST_CHARACTERS)})" if reasons else changed)
+    has_other_points = old.max_score != new.max_score
+    if not lines and old.score == new.score and not has_other_points:
         return None
-    return Change(old.score, new.score, tuple(parts), (old.max_score, new.max_score))
+    sides = [_points(mark.score) + f" of {mark.max_score:g}" * has_other_points for mark in (old, new)]
+    return Change(" → ".join(sides), tuple(lines))
+
+
+def _points(score: float | None) -> str:
+    return "no mark" if score is None else f"{score:g}"
 
 
 def _reasons(was: Part | None, is_now: Part | None) -> Iterator[str]:
+    """Tests that end otherwise than before, or new points; none where weights or BLEU changed."""
     if was is None or is_now is None:
         yield "a new task" if was is None else "no task any more"
         return

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from foundation.texts import counted, first_of, printable
@@ -21,61 +20,53 @@ from .roster import COLUMNS, Student
 
 OWN_IDS = {kind: platform for platform in PLATFORMS.values() for kind in platform.ids}
 """Kinds of ids by which a platform itself knows a student: another one is another student, whatever the name."""
+Students: TypeAlias = tuple[Student, ...]
+"""One student, or all partners of a group."""
+Form: TypeAlias = Callable[[str], str]
+"""In which names are compared: `spelled`, which is surer, or `plain`."""
 
 
-def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -> dict[HandedIn, tuple[Student, ...]]:
+def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -> dict[HandedIn, Students]:
     """The students of each submission, several for a group, none where nobody fits for sure.
 
-    Without a roster, they are the people whom the download names.
+    A student of a group who handed in nothing shares what others of the group handed in. Without a roster, students are
+    the people whom the download names.
     """
     if not roster:
         return people_in(submissions)
-    owners = Index(roster).students_of([submission.people for submission in submissions])
-    return share_in_groups(dict(zip(submissions, owners, strict=True)), roster)
-
-
-def share_in_groups(
-    owners: Mapping[HandedIn, tuple[Student, ...]], roster: Sequence[Student]
-) -> dict[HandedIn, tuple[Student, ...]]:
-    """The same, in which a student of a group who handed in nothing shares what others of the group handed in."""
-    have = {student for own in owners.values() for student in own}
+    own_of = Index(roster).students_of([submission.people for submission in submissions])
+    have = {student for own in own_of for student in own}
     without: dict[str, list[Student]] = defaultdict(list)
     for student in roster:
         if student.group and student not in have:
             without[student.group].append(student)
-    return {
-        submission: (
-            *own,
-            *(student for group in dict.fromkeys(each.group for each in own) for student in without[group]),
-        )
-        for submission, own in owners.items()
-    }
+    owners = {}
+    for submission, own in zip(submissions, own_of, strict=True):
+        groups = dict.fromkeys(student.group for student in own)
+        owners[submission] = (*own, *(student for group in groups for student in without[group]))
+    return owners
 
 
 def hint_for(submissions: Sequence[HandedIn], roster: Sequence[Student]) -> str:
-    """A hint at the column of a roster that fits no submission, with their names or the ends of them; "" = none."""
+    """A hint at the column of a roster that has the names of submissions, but not under its heading; "" = none."""
     people = [person for submission in submissions for person in submission.people]
-    wanted = [{*map(plain, filter(None, (person.name, *person.ids.values())))} for person in people]
-    ends = [{plain(text.rpartition("-")[2]) for text in person.ids.values()} for person in people]
-    columns = []
+    names = [{*map(plain, filter(None, (person.name, *person.ids.values())))} for person in people]
+    hits = Counter[str]()
     for heading in roster[0].row:
-        cells = {plain(student.row.get(heading, "")) for student in roster} - {""}
-        for is_whole, names in ((True, wanted), (False, ends)):
-            columns.append((sum(bool(name & cells) for name in names), is_whole, heading))
-    hits, is_whole, heading = max(columns, key=lambda column: column[:2], default=(0, True, ""))
-    if not hits:
+        cells = {plain(student.row.get(heading, "")) for student in roster}
+        hits[heading] = sum(bool(own & cells) for own in names)
+    [(heading, count)] = hits.most_common(1)
+    if not count:
         shown = first_of([printable(submission.entry, 40) for submission in submissions], 3)
         return f"none of its columns has anybody of {shown}: is it this class's roster?"
-    if is_whole and heading.strip().lower() in {name for names in COLUMNS.values() for name in names}:
+    if any(heading.strip().lower() in known for known in COLUMNS.values()):
         return ""  # names are there, and fit nobody for sure
     kind = next((kind for person in people for kind in person.ids if kind in COLUMNS), "name")
-    count = f"its column {printable(heading, 40)!r} has {hits} of {counted(len(people), 'name')}"
-    if not is_whole:
-        return f"{count}, behind a hyphen: rename the folders, or add --layout git"
-    return f"{count}: call it {COLUMNS[kind][0]!r}"
+    which = f"its column {printable(heading, 40)!r} has {count} of {counted(len(people), 'name')}"
+    return f"{which}: call it {COLUMNS[kind][0]!r}"
 
 
-def people_in(submissions: Iterable[HandedIn]) -> dict[HandedIn, tuple[Student, ...]]:
+def people_in(submissions: Iterable[HandedIn]) -> dict[HandedIn, Students]:
     """The people behind each submission as students; the same id, or else the same name, is the same student."""
     known: dict[tuple[str, str], Student] = {}
     owners = {}
@@ -108,113 +99,74 @@ def plain(name: str) -> str:
     return "".join(letter for letter in decomposed if letter.isalnum())
 
 
-FORMS = (spelled, plain)
-"""In which names are compared, the surest first."""
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A candidate: a student, or all partners of a group."""
-
-    students: tuple[Student, ...]
-    is_group: bool = False
-
-
-Claim: TypeAlias = tuple[Fit, int]
-"""Whom a person of the download is taken for, and how sure that is: 0 = by id, later forms of a name are higher."""
-
-
 class Index:
     """Finds students by id, name and group."""
 
     def __init__(self, roster: Iterable[Student]) -> None:
         """Reads the roster once."""
         self._by_id: dict[tuple[str, str], list[Student]] = defaultdict(list)
-        self._by_name: dict[tuple[int, str], dict[Fit, None]] = defaultdict(dict)
-        self._groups: dict[str, Fit] = {}
-        groups: dict[str, list[Student]] = defaultdict(list)
+        self._by_name: dict[tuple[Form, str], set[Students]] = defaultdict(set)
+        self._by_group: dict[tuple[Form, str], set[Students]] = defaultdict(set)
+        self._groups: dict[str, Students] = defaultdict(tuple)
         students = tuple(roster)
         logins = {kind for kind, platform in OWN_IDS.items() if platform.are_logins}
         logins -= {kind for student in students for kind in student.ids}
         for student in students:
             for kind, value in student.ids.items():
-                self._by_id[kind, value.casefold()].append(student)
-                for other in logins if kind == "login" else ():
-                    self._by_id[other, value.casefold()].append(student)
-            for name in orders(student.name):
-                self._enter(name, Fit((student,)))
+                for of_kind in (kind, *(logins if kind == "login" else ())):
+                    self._by_id[of_kind, value.casefold()].append(student)
+            words = student.name.split()
+            for first in range(len(words)):  # the family name may come first or last
+                for form in (spelled, plain):
+                    self._by_name[form, form(" ".join(words[first:] + words[:first]))].add((student,))
             if student.group:
-                groups[student.group].append(student)
-        for name, partners in groups.items():
-            self._groups[name] = Fit(tuple(partners), is_group=True)
-            self._enter(name, self._groups[name])
+                self._groups[student.group] += (student,)
+        for name, partners in self._groups.items():
+            for form in (spelled, plain):
+                self._by_group[form, form(name)].add(partners)
 
-    def _enter(self, name: str, fit: Fit) -> None:
-        for rank, form in enumerate(FORMS, 1):
-            self._by_name[rank, form(name)][fit] = None
-
-    def students_of(self, everyone: Sequence[Sequence[Person]]) -> list[tuple[Student, ...]]:
+    def students_of(self, everyone: Sequence[Sequence[Person]]) -> list[Students]:
         """The students behind each of several submissions; none where one of its people is not known.
 
-        Of people whose names come to the same student or group, the one who is surest counts; where two are as sure by
-        their names, neither does.
+        Where several people come to the same student or group by their names, none of them does: an id goes before.
         """
-        claims = {key_of(person): self._claim(person) for people in everyone for person in people}
-        times = Counter(claim for claim in claims.values() if claim)
-        surest = dict(sorted(times, key=lambda claim: -claim[1]))
+        people = {(person.name, *sorted(person.ids.items())): person for of_one in everyone for person in of_one}
+        claims = {key: self._claim(person) for key, person in people.items()}
+        times = Counter(students for students, _ in claims.values())
 
-        def sure(people: Sequence[Person]) -> tuple[Student, ...]:
-            students: dict[Student, None] = {}
-            for claim in (claims[key_of(person)] for person in people):
-                if claim is None:
-                    return ()
-                fit, rank = claim
-                if rank > surest[fit] or (rank and times[claim] > 1):
-                    return ()
-                students |= dict.fromkeys(fit.students)
-            return tuple(students)
+        def known(person: Person) -> Students:
+            students, is_sure = claims[person.name, *sorted(person.ids.items())]
+            return students if is_sure or times[students] == 1 else ()
 
-        return [sure(people) for people in everyone]
+        own = [[known(person) for person in of_one] for of_one in everyone]
+        return [tuple(dict.fromkeys(sum(of_one, ()))) if all(of_one) else () for of_one in own]
 
-    def _claim(self, person: Person) -> Claim | None:
-        """Whom a person is taken for; None where nobody fits, more than one, or the id and the name disagree."""
+    def _claim(self, person: Person) -> tuple[Students, bool]:
+        """Whom a person is taken for, and whether by id; nobody where several fit, or the id and the name disagree."""
         known = [self._by_id.get((kind, value.casefold()), []) for kind, value in person.ids.items()]
         owner = next((students[0] for students in known if len(students) == 1), None)
-        named, rank = self._named(person)
-        groups = [fit for fit in named if fit.is_group]
+        students, groups = self._named(person)
         if len(groups) == 1 and any(kind in OWN_IDS and OWN_IDS[kind].numbers_groups for kind in person.ids):
-            return groups[0], rank
+            return (*groups,)[0], False
         if owner:
-            group = self._groups.get(owner.group)
-            if group and plain(person.name) == plain(owner.group):
-                return group, 0  # Canvas gives the id of one partner
-            is_own = not named or Fit((owner,)) in named or person.name in owner.ids.values()
-            return (Fit((owner,)), 0) if is_own else None
+            if owner.group and plain(person.name) == plain(owner.group):
+                return self._groups[owner.group], True  # Canvas gives the id of one partner
+            is_own = not students | groups or (owner,) in students or person.name in owner.ids.values()
+            return ((owner,) if is_own else ()), True
         numbers = [(kind, person.ids[kind]) for kind in OWN_IDS if kind in person.ids]
         fits = [
             fit
-            for fit in named
-            if all(any(student.ids.get(kind, number) == number for student in fit.students) for kind, number in numbers)
+            for fit in students | groups
+            if all(any(each.ids.get(kind, number) == number for each in fit) for kind, number in numbers)
         ]
-        return (fits[0], rank) if len(fits) == 1 else None
+        return (fits[0] if len(fits) == 1 else ()), False
 
-    def _named(self, person: Person) -> tuple[list[Fit], int]:
-        """The candidates with the person's name, in the surest form in which anybody has it."""
-        for rank, form in enumerate(FORMS, 1):
-            fits = list(self._by_name.get((rank, form(person.name)), ())) if form(person.name) else []
-            if form is plain and not person.is_plain:  # a group that is spelled otherwise is another group
-                fits = [fit for fit in fits if not fit.is_group]
-            if fits and (form is plain or not person.is_plain):
-                return fits, rank
-        return [], len(FORMS)
-
-
-def key_of(person: Person) -> tuple[object, ...]:
-    """Tells people apart."""
-    return (person.name, *sorted(person.ids.items()))
-
-
-def orders(name: str) -> set[str]:
-    """A name with its words in turn, so that the family name may come first or last."""
-    words = name.split()
-    return {" ".join(words[first:] + words[:first]) for first in range(len(words))}
+    def _named(self, person: Person) -> tuple[set[Students], set[Students]]:
+        """Students and groups with the person's name, in the surest form in which anybody has it."""
+        exact, rough = (spelled, spelled(person.name)), (plain, plain(person.name))
+        if not person.is_plain and (exact in self._by_name or exact in self._by_group):
+            return self._by_name.get(exact, set()), self._by_group.get(exact, set())
+        if not rough[1]:
+            return set(), set()
+        # a group that is spelled otherwise is another group
+        return self._by_name.get(rough, set()), self._by_group.get(rough, set()) if person.is_plain else set()

@@ -13,11 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import os
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -30,8 +27,6 @@ from foundation.whole_files import make_folder
 from ..grading.record import Model, NotWrittenError, Record, now, read_record, write_record
 from ..grading.seeds import Seeds
 
-DIGITS = 24
-"""Of a name's hash; no two names share so many, not even by craft."""
 RECORDS, WAITING, DECISIONS = "records", "waiting", "decisions.jsonl"
 WHOLE = ""
 """In the place of a task's number: the whole submission."""
@@ -85,27 +80,6 @@ def hold(output: Path, is_alone: bool = True) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def record_names(names: Sequence[str]) -> dict[str, str]:
-    """The record's file name for each entry; they differ even on systems that ignore case.
-
-    It is the name itself if that is a safe file name, like no other one, and does not look derived from another one.
-    """
-    times = Counter(name.casefold() for name in names)
-    return {name: name if is_safe(name) and times[name.casefold()] == 1 else derived_name(name) for name in names}
-
-
-def is_safe(name: str) -> bool:
-    """True if a name can be a file's as it is."""
-    is_plain = re.fullmatch(r"[\w@+-][\w.@+-]{0,99}", name, re.ASCII)
-    return bool(is_plain) and not re.search(rf"-[0-9a-f]{{{DIGITS}}}$", name, re.IGNORECASE)
-
-
-def derived_name(name: str) -> str:
-    """A file name derived from any name."""
-    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:DIGITS]
-    return f"{re.sub(r'[^A-Za-z0-9@+-]+', '_', name)[:60]}-{digest}"
 
 
 class Decision(Model):

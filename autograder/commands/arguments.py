@@ -18,11 +18,13 @@ from foundation.places import ASSIGNMENT_FILE, REFERENCES, ROOT, SKELETON, TEST_
 from foundation.processes import usable_cores
 from foundation.texts import first_of, printable
 
+from ..classroom.entries import Roll, take_class
 from ..grading.grader_version import grader_version
 from ..grading.scoring import read_references
 from ..grading.seeds import seeds_of_term
 from ..grading.submission import Conditions
 from ..platforms.download import PLATFORMS
+from ..platforms.handed_in import HandedIn
 from ..reports.class_summary import MOST_NAMES
 from ..sandbox.layers import LEVELS, why_no_namespaces
 from ..sandbox.zygote import packages_for
@@ -32,34 +34,8 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 RUNNING = ("seed", "assignment", "release", "level")
 """Options of every command that runs submissions."""
 GRADING = (*RUNNING, "references")
-CLASS = ("roster", "layout", "deadline")
-"""Options on reading a class; see `platforms.download`."""
-FOLDER = "a platform's download, unpacked, or one entry per submission"
-
-
-def shared_options() -> dict[str, dict[str, Any]]:
-    """The arguments of `add_argument` for each option that several commands have."""
-    try:
-        release = released_folder()
-    except UserError:  # for the command itself to report
-        release = SKELETON
-    seed = "seed for the tests' random inputs (default: derived from the term's secret)"
-    roster = "students, as CSV with a heading: the platform's export, or id,name"
-    jobs = "how many submissions at a time; default: one per core"
-    deadline = "of clones, grade the last commit before it, such as 2026-12-18T23:59+01:00"
-    level = "level of containment (default: auto, the best that works)"
-    return {
-        "deadline": {"type": time_with_zone, "metavar": "TIME", "help": deadline},
-        "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
-        "jobs": {"type": positive, "default": usable_cores(), "help": jobs},
-        "layout": {"choices": PLATFORMS, "help": "default: recognised from the names"},
-        "level": {"default": "auto", "choices": LEVELS, "help": level},
-        "output": {"type": Path, "default": Path("marks"), "help": "default: marks"},
-        "references": {"type": Path, "default": TEST_REFERENCES, "help": f"default: {REFERENCES}"},
-        "release": {"type": Path, "default": release, "help": f"the skeleton; default: {release.name}/"},
-        "roster": {"type": Path, "metavar": "CSV", "help": roster},
-        "seed": {"type": int, "help": seed},
-    }
+CLASS = ("folder", "roster", "layout", "deadline")
+"""What reading a class takes; see `platforms.download`."""
 
 
 def time_with_zone(text: str) -> datetime:
@@ -71,23 +47,27 @@ def time_with_zone(text: str) -> datetime:
     raise argparse.ArgumentTypeError(f"{text!r}: expected {TIME.expected}")
 
 
-def add_parser(
-    commands: Commands,
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    summary: str,
-    description: str,
-    example: str,
-    options: Iterable[str] = (),
-) -> argparse.ArgumentParser:
-    """The parser of a command with some of the shared options; its help ends with an example of its arguments."""
-    example = f"example: python -m autograder {name} {example}"
-    parser = commands.add_parser(name, help=summary, description=description, epilog=example)
-    parser.set_defaults(run=run)
-    shared = shared_options()
-    for option in options:
-        parser.add_argument(f"--{option}", **shared[option])
-    return parser
+def shared_options() -> dict[str, dict[str, Any]]:
+    """The arguments of `add_argument` for each option that several commands have."""
+    try:
+        release = released_folder()
+    except UserError:  # for the command itself to report
+        release = SKELETON
+    deadline = "of clones, grade the last commit before it, such as 2026-12-18T23:59+01:00"
+    roster = "students, as CSV with a heading: the platform's export, or id,name"
+    return {
+        "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
+        "deadline": {"type": time_with_zone, "metavar": "TIME", "help": deadline},
+        "folder": {"type": Path, "help": "a platform's download, unpacked, or one entry per submission"},
+        "jobs": {"type": positive, "default": usable_cores(), "help": "submissions at a time; default: one per core"},
+        "layout": {"choices": PLATFORMS, "help": "default: recognised from the names"},
+        "level": {"default": "auto", "choices": LEVELS, "help": "level of containment; default: the best that works"},
+        "output": {"type": Path, "default": Path("marks"), "help": "default: marks"},
+        "references": {"type": Path, "default": TEST_REFERENCES, "help": f"default: {REFERENCES}"},
+        "release": {"type": Path, "default": release, "help": f"the skeleton; default: {release.name}/"},
+        "roster": {"type": Path, "metavar": "CSV", "help": roster},
+        "seed": {"type": int, "help": "seed for the tests' random inputs; default: derived from the term's secret"},
+    }
 
 
 def add_command(
@@ -96,12 +76,21 @@ def add_command(
     run: Callable[[argparse.Namespace], int],
     example: str,
     options: Iterable[str] = (),
-    more: str = "",
 ) -> argparse.ArgumentParser:
-    """The parser of a command that is described by the docstring of the function that runs it, and some more."""
+    """The parser of a command with some of the shared options, described by the docstring of what runs it.
+
+    Its help ends with an example of its arguments.
+    """
     text = inspect.getdoc(run) or name  # there are no docstrings in optimized code
     summary = text.partition("\n")[0].removesuffix(".")
-    return add_parser(commands, name, run, summary[0].lower() + summary[1:], f"{text} {more}".strip(), example, options)
+    summary = summary[0].lower() + summary[1:]
+    example = f"example: python -m autograder {name} {example}"
+    parser = commands.add_parser(name, help=summary, description=text, epilog=example)
+    parser.set_defaults(run=run)
+    shared = shared_options()
+    for option in options:
+        parser.add_argument(option if option == "folder" else f"--{option}", **shared[option])
+    return parser
 
 
 def references_in(path: Path) -> list[str]:
@@ -109,9 +98,9 @@ def references_in(path: Path) -> list[str]:
     return read_references(path) if path != TEST_REFERENCES or path.exists() else []
 
 
-def how_to_read(options: argparse.Namespace) -> tuple[Path | None, str | None, datetime | None]:
-    """The options on reading a class, in the order in which `list_class` takes them."""
-    return options.roster, options.layout, options.deadline
+def class_in(options: argparse.Namespace, assignment: Assignment, output: Path | None) -> tuple[Roll, list[HandedIn]]:
+    """The class in the options, as `take_class` reads it."""
+    return take_class(options.folder, output, assignment, options.roster, options.layout, options.deadline)
 
 
 def print_sandbox_gaps(assignment: Assignment) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from foundation.processes import Ended, ask_forked
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import find_student, read_roll, take_class
+from ..classroom.entries import find_student, read_roll
 from ..classroom.records import Decision, decide, hold
 from ..grading.seeds import Seeds, seeds_of_term
 from ..grading.submission import open_grader
@@ -25,7 +24,6 @@ from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..own_work.sheets import (
     NAME,
-    Seat,
     Sheet,
     analyse,
     assign_seats,
@@ -37,7 +35,7 @@ from ..own_work.sheets import (
     write_sheets,
 )
 from ..platforms.handed_in import HandedIn
-from .arguments import CLASS, FOLDER, RUNNING, Commands, add_parser, how_to_read
+from .arguments import CLASS, RUNNING, Commands, add_command, class_in
 from .marks import THEN, task_of, who_decides
 
 SECONDS = 600.0
@@ -46,22 +44,9 @@ SECONDS = 600.0
 
 def add_commands(commands: Commands) -> None:
     """The command and its flags."""
-    parser = add_parser(
-        commands,
-        "ask",
-        run,
-        "draw questions for students about their own code",
-        "Draw five questions for a student about the student's own code, for a conversation: the shape of a "
-        "value at a line, the attention weights under another mask, which changed line breaks which test, what a user "
-        "would see of a slip. Every answer is computed by running the code in the sandbox. Writes "
-        "questions.html and answers.html, to be printed, with a sheet for each student. The same "
-        "student gets the same questions all term. With --sitting each student gets six other "
-        "questions, for a sitting in class; --scan then turns the answers into marks. The exit "
-        "status is 1 if the sandbox failed for some student.",
-        "submissions --roster roster.csv --output oral",
-        (*RUNNING, *CLASS, "jobs"),
-    )
-    parser.add_argument("submissions", type=Path, nargs="?", help=FOLDER)
+    example = "submissions --roster roster.csv --output oral"
+    parser = add_command(commands, "ask", ask, example, (*RUNNING, *CLASS[1:], "jobs"))
+    parser.add_argument("folder", type=Path, nargs="?", help="a platform's download; not needed with --scan")
     parser.add_argument("--output", type=Path, default=Path("oral"), help="folder for the pages; default: oral")
     name = "name of a sitting, such as its date; the pages go into sitting-NAME in the output folder"
     parser.add_argument("--sitting", metavar="NAME", help=name)
@@ -74,8 +59,16 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--marks", type=Path, default=Path("marks"), help=marks)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Writes the sheets; the exit status."""
+def ask(options: argparse.Namespace) -> int:
+    """Draw questions for students about their own code.
+
+    Draw five questions for a student about the student's own code, for a conversation: the shape of a value at a line,
+    the attention weights under another mask, which changed line breaks which test, what a user would see of a slip.
+    Every answer is computed by running the code in the sandbox. Write questions.html and answers.html, to be printed,
+    with a sheet for each student. The same student gets the same questions all term. With --sitting each student gets
+    six other questions, for a sitting in class; --scan then turns the answers into marks. The exit status is 1 if the
+    sandbox failed for some student.
+    """
     if options.sitting is not None and not NAME.fullmatch(options.sitting):
         expected = "expected letters, digits, '.', '_' and '-', such as a date"
         raise UserError(f"--sitting {printable(options.sitting, 50)!r}: {expected}")
@@ -84,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     options.output /= "hunt" if options.hunt else "" if options.sitting is None else f"sitting-{options.sitting}"
     if options.scan is not None:
         return scan(options)
-    if options.submissions is None:
+    if options.folder is None:
         raise UserError("the submissions are missing: name a download")
     check_folder(options.output)
     assignment = read_assignment(options.assignment)
@@ -107,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
 
 def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> tuple[list[Sheet], int]:
     """The sheets of a class, each drawn in a child, and how many could not be drawn; prints why."""
-    roll, entries = take_class(options.submissions, options.output, assignment, *how_to_read(options))
+    roll, entries = class_in(options, assignment, options.output)
     names, sheets = roll.names(), dict[str, Sheet]()
     tqdm.monitor_interval = 0  # its thread would be forked along
     with hold(options.output), open_grader(assignment, TEST_REFERENCES, options.level) as grader:
@@ -132,24 +125,25 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
 
 
 def scan(options: argparse.Namespace) -> int:
-    """Marks expected was answered in a sitting, and enters points if a task is named; the exit status."""
+    """Marks what was answered in a sitting, and enters points if a task is named; the exit status."""
     if options.sitting is None:
         raise UserError("--scan also needs --sitting NAME: which sitting was it?")
     assignment = read_assignment(options.assignment)
     sittings = [task.number for task in assignment.tasks if task.understanding == "sitting" and task.points]
-    options.task = options.task or next(iter(sittings), None)
-    if options.task is not None and not task_of(options.task, assignment).by_hand:
-        raise UserError(f"--task {options.task}: it has points without a sitting; expected seat with `by_hand = true`")
+    number = options.task or next(iter(sittings), None)
+    task = None if number is None else task_of(number, assignment)
+    if task and not task.by_hand:
+        raise UserError(f"--task {number}: it has points without a sitting; expected one with `by_hand = true`")
     seats = read_key(options.output)
     answers = read_answers(options.scan, seats)
     if not answers:
         expected = "no answers in it: fill in the column `answers`, such as ABCD-A"
         raise UserError(f"{printable(str(options.scan))}: {expected}")
-    width = max(len(seats[number].name) for number in answers)
-    for number, letters in sorted(answers.items()):
-        seat = seats[number]
-        few = "; talk to this student" if 2 * n_right(letters, seat) < len(seat.right) else ""
-        print(f"{number:>3}  {seat.name:<{width}}  {n_right(letters, seat)} of {len(seat.right)}{few}")
+    right = {seats[number]: n_right(letters, seats[number]) for number, letters in sorted(answers.items())}
+    width = max(len(seat.name) for seat in right)
+    for seat, n in right.items():
+        few = "; talk to this student" if 2 * n < len(seat.right) else ""
+        print(f"{seat.seat:>3}  {seat.name:<{width}}  {n} of {len(seat.right)}{few}")
     if missing := len(seats) - len(answers):
         print(f"     {counted(missing, 'seat')} without answers")
     print("\nkind      asked  right  discrimination")
@@ -157,21 +151,14 @@ def scan(options: argparse.Namespace) -> int:
         discrimination = "–" if kind.discrimination is None else f"{kind.discrimination:+.2f}"
         weak = "  tells strong students from weak ones no better than chance" if kind.is_weak else ""
         print(f"{kind.kind:<8}  {kind.n:>5}  {kind.easiness:>5.0%}  {discrimination:>14}{weak}")
-    if options.task is not None:
-        right = {seats[number]: n_right(letters, seats[number]) for number, letters in answers.items()}
-        give_points(options, assignment, right)
+    if task:
+        roll, who = read_roll(options.marks, assignment), who_decides(None)
+        students = {seat: find_student(roll, seat.student).id for seat in right}  # all of them, before any gets points
+        for seat, n in right.items():
+            points = round(task.points * n / len(seat.right), 2)
+            why = f"sitting: {n} of {len(seat.right)} answers"
+            given = Decision(student=students[seat], kind="points", task=task.number, value=points, text=why, by=who)
+            decide(options.marks, given)
+        print(f"\npoints of task {task.number} for {counted(len(right), 'student')}; {THEN}")
     print(f"\nresults: {write_results(answers, seats, options.output)}")
     return 0
-
-
-def give_points(options: argparse.Namespace, assignment: Assignment, right: Mapping[Seat, int]) -> None:
-    """Enters points by hand, as `override` does; none at all where a student is not found."""
-    task = task_of(options.task, assignment)
-    roll, who = read_roll(options.marks, assignment), who_decides(None)
-    students = {seat: find_student(roll, seat.student).id for seat in right}
-    for seat, n in right.items():
-        points = round(task.points * n / len(seat.right), 2)
-        why = f"sitting: {n} of {len(seat.right)} answers"
-        given = Decision(student=students[seat], kind="points", task=task.number, value=points, text=why, by=who)
-        decide(options.marks, given)
-    print(f"\npoints of task {task.number} for {counted(len(right), 'student')}; {THEN}")

@@ -12,7 +12,7 @@ from foundation.assignment_tables import LatePolicy
 from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import Member, Roll, list_class, take_class, write_roll
+from ..classroom.entries import Member, Roll, write_roll
 from ..classroom.grading import Change, change_of, grade_class
 from ..classroom.marks import NOTHING, Result, mark_of, results_of
 from ..classroom.records import Results, decisions_in, hold
@@ -24,21 +24,12 @@ from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..platforms.download import PLATFORMS
 from ..platforms.handed_in import HandedIn
+from ..reports.class_page import cases_in
 from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary
 from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.pages import write_pages, write_similar_page
-from .arguments import (
-    CLASS,
-    FOLDER,
-    GRADING,
-    Commands,
-    add_command,
-    conditions_of,
-    how_to_read,
-    print_note,
-    print_sandbox_gaps,
-    references_in,
-)
+from . import arguments
+from .arguments import CLASS, GRADING, Commands, class_in, print_note
 
 MOST_PAIRS = 10
 """Similar pairs on the terminal."""
@@ -46,23 +37,18 @@ MOST_PAIRS = 10
 
 def add_commands(commands: Commands) -> None:
     """The commands and their flags."""
-    roster = "submissions --roster roster.csv"
-    parser = add_command(commands, "list-class", list_download, roster, (*CLASS, "assignment"))
-    parser.add_argument("folder", type=Path, help=FOLDER)
-
-    graded = (*GRADING, *CLASS, "output", "jobs")
-    parser = add_command(commands, "grade-class", grade, f"{roster} --output marks", graded)
-    parser.add_argument("folder", type=Path, help=FOLDER)
+    example = "submissions --roster roster.csv"
+    arguments.add_command(commands, "list-class", list_download, example, (*CLASS, "assignment"))
+    compared = (*CLASS, "output", "jobs", "assignment", "references", "release")
+    arguments.add_command(commands, "similar", similar, f"{example} --output marks", compared)
+    options = (*GRADING, *CLASS, "output", "jobs")
+    parser = arguments.add_command(commands, "grade-class", grade, f"{example} --output marks", options)
     shard = "grade only this share of the submissions, such as 2/8, into the same folder; then run it without"
     parser.add_argument("--shard", type=share, metavar="I/N", help=shard)
     parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
     parser.add_argument("--again", action="store_true", help="grade everything again; changes wait for --keep")
     book = "write the marks into nbgrader's gradebook too: the folder of its course"
     parser.add_argument("--to-nbgrader", metavar="COURSE", help=book)
-
-    compared = (*CLASS, "output", "jobs", "assignment", "references", "release")
-    parser = add_command(commands, "similar", similar, f"{roster} --output marks", compared)
-    parser.add_argument("folder", type=Path, help=FOLDER)
 
 
 def list_download(options: argparse.Namespace) -> int:
@@ -73,23 +59,16 @@ def list_download(options: argparse.Namespace) -> int:
     and which entries are not submissions. Nothing is graded. The exit status is 1 if a person has to decide something.
     """
     assignment = read_assignment(options.assignment)
-    roll, entries = list_class(options.folder, assignment, *how_to_read(options))
-    print("\n".join(roll_as_text(roll, entries, assignment.late)))
-    is_undated = assignment.late is not None and any(member.unread_time for member in roll.members)
-    return int(is_undated or bool(roll.to_decide))
-
-
-def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | None) -> list[str]:
-    """The list for people."""
+    roll, entries = class_in(options, assignment, None)
     count = counted(len(entries), "submission")
     if roll.has_roster:
         count += f", from {sum(bool(m.key) for m in roll.members)} of {counted(len(roll.members), 'student')}"
-    lines = [f"{roll.folder}: {PLATFORMS[roll.layout].title}", count, *notes_on_times(roll), ""]
+    print("\n".join([f"{roll.folder}: {PLATFORMS[roll.layout].title}", count, *notes_on_times(roll), ""]))
     width = max((len(printable(entry.entry, 60)) for entry in entries), default=0)
     names, by_key = roll.names(), {member.key: member for member in roll.members}
     for entry in entries:
-        about = details(names[entry.key], by_key[entry.key], policy)
-        lines.append(f"  {printable(entry.entry, 60):<{width}}  {about}".rstrip())
+        about = _details(names[entry.key], by_key[entry.key], assignment.late)
+        print(f"  {printable(entry.entry, 60):<{width}}  {about}".rstrip())
     sections = {
         "for you to decide": [f"{entry}: {why}" for entry, why in roll.to_decide],
         "nothing handed in": [member.called for member in roll.missing],
@@ -97,8 +76,9 @@ def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | N
     }
     for heading, shown in sections.items():
         if shown:
-            lines += ["", f"{heading}:", *(f"  {printable(line, 160)}" for line in shown)]
-    return lines
+            print("\n".join(["", f"{heading}:", *(f"  {printable(line, 160)}" for line in shown)]))
+    is_undated = assignment.late is not None and any(member.unread_time for member in roll.members)
+    return int(is_undated or bool(roll.to_decide))
 
 
 def notes_on_times(roll: Roll) -> list[str]:
@@ -107,8 +87,7 @@ def notes_on_times(roll: Roll) -> list[str]:
     return [f"note: {note}"] if note and any(member.submitted for member in roll.members) else []
 
 
-def details(names: str, member: Member, policy: LatePolicy | None) -> str:
-    """People and time of a submission, and anything else to know about it; by the policy, how late it is."""
+def _details(names: str, member: Member, policy: LatePolicy | None) -> str:
     texts = [names]
     texts += [f"{member.submitted:%Y-%m-%d %H:%M %Z}".strip()] if member.submitted else []
     texts += [f"the time cannot be read: {member.unread_time}"] if member.unread_time else []
@@ -129,10 +108,10 @@ def grade(options: argparse.Namespace) -> int:
     or what somebody gets who needs review.
     """
     check_folder(options.output)
-    conditions = conditions_of(options)
+    conditions = arguments.conditions_of(options)
     assignment = conditions.assignment
-    roll, entries = take_class(options.folder, options.output, assignment, *how_to_read(options))
-    print_sandbox_gaps(assignment)
+    roll, entries = class_in(options, assignment, options.output)
+    arguments.print_sandbox_gaps(assignment)
     write_roll(roll, options.output)  # so that people can decide while it runs
     if options.shard:
         return grade_share(entries, conditions, options)
@@ -160,7 +139,8 @@ def grade(options: argparse.Namespace) -> int:
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if book:
         write_marks(book, entries, results, options.release, assignment)
-    print("\n".join([as_class_table(roll, results), *notes_on_times(roll)]))
+    cases = cases_in(results, roll, assignment)
+    print("\n".join([as_class_table(roll, results, cases), *notes_on_times(roll)]))
     print(f"\nlook at it in a browser: {options.output / 'class.html'}")
     print(f"records, pages of students, summary.csv: {options.output}")
     if held:
@@ -226,9 +206,9 @@ def similar(options: argparse.Namespace) -> int:
     The exit status is 0 whatever is found.
     """
     check_folder(options.output)
-    references = references_in(options.references)
+    references = arguments.references_in(options.references)
     assignment = read_assignment(options.assignment)
-    roll, entries = take_class(options.folder, options.output, assignment, *how_to_read(options))
+    roll, entries = class_in(options, assignment, options.output)
     written = read_class(entries, options.release, assignment, references, options.jobs)
     findings = find_matches(written)
     write_json(options.output / "similar.json", {"names": roll.names(), **asdict(findings)})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import csv
 import json
 import random
 import re
@@ -21,16 +20,9 @@ from ..course.catalogue import apply, faults_of
 from ..grading.scoring import read_references, undo_bpe
 from ..intake.sources import Sources, read_modules
 from ..reports.exports import as_zip
-from .arguments import Commands, add_parser
+from .arguments import Commands, add_command
 
-DOWNLOAD, GRADEBOOK, MARKS = "submissions", "gradebook.csv", "marks"
-
-TUPLE = """
-
-class Attended(NamedTuple):
-    context: Tensor
-    weights: Tensor
-"""
+DOWNLOAD, GRADEBOOK = "submissions", "gradebook.csv"
 LEAVES = (
     "\n\nimport os\n\nos.environ['HOME'] = '/'\nos._exit(0)  # would end a grader that runs in one process with it\n"
 )
@@ -38,17 +30,17 @@ LEAVES = (
 
 def add_commands(commands: Commands, main: Callable[[list[str]], int]) -> None:
     """The command and its flags; it runs others by `main`."""
-    parser = add_parser(
-        commands,
-        "demo",
-        lambda options: run(options, main),
-        "grade a sample class of twelve, to see what you get",
-        "Make a class of twelve in the layout of Canvas's download: correct, faulty, unfinished, a notebook, late, "
-        "damaged, hostile, a copy in disguise. Grade it, and compare the submissions. Everything goes into one folder, "
-        "which is made anew; the commands are shown as you would type them.",
-        "--output build/demo",
-        ("jobs",),
-    )
+
+    def demo(options: argparse.Namespace) -> int:
+        """Grade a sample class of twelve, to see what you get.
+
+        Make a class of twelve in the layout of Canvas's download: correct, faulty, unfinished, a notebook, late,
+        damaged, hostile, a copy in disguise. Grade it, and compare the submissions. Everything goes into one folder,
+        which is made anew; the commands are shown as you would type them.
+        """
+        return run(options, main)
+
+    parser = add_command(commands, "demo", demo, "--output build/demo", ("jobs",))
     parser.add_argument("--output", type=Path, default=Path("demo"), help="default: demo")
 
 
@@ -60,7 +52,7 @@ def run(options: argparse.Namespace, main: Callable[[list[str]], int]) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     students = list(make_class(assignment))
     write_download(folder, students)
-    marks = folder / MARKS
+    marks = folder / "marks"
     download = [str(folder / DOWNLOAD), "--roster", str(folder / GRADEBOOK)]
     for words in (
         ["list-class", *download],
@@ -71,11 +63,8 @@ def run(options: argparse.Namespace, main: Callable[[list[str]], int]) -> int:
         if main(words) not in (0, 1):  # 1: a damaged archive waits for a person
             return 1
     print(f"\nlook at {marks / 'class.html'} and {marks / 'similar.html'} in a browser; what each submission is about:")
-    with (marks / "summary.csv").open(encoding="utf-8-sig", newline="") as file:
-        scores = {row["id"]: row["score"] for row in csv.DictReader(file)}
-    for number, (name, about, _) in enumerate(students, 1):
-        score = scores[f"s{number}"]
-        print(f"  {name:16} {score or '—':>5}  {about}")
+    for name, about, _ in students:
+        print(f"  {name:16} {about}")
     return 0
 
 
@@ -91,37 +80,35 @@ def make_class(assignment: Assignment) -> Iterator[Student]:
     right = {name: source for name, source in whole.items() if name not in bonus}
     empty = {name: source for name, source in read_modules(SKELETON).items() if name in names}
     faults = {fault.id: fault for fault in faults_of(assignment)}
-
-    def faulty(name: str) -> Sources:
-        return apply(faults[name], right)
-
-    def translated(modules: Sources, share_wrong: float) -> dict[str, bytes]:
-        return packed(modules) | {"translations.txt": translations(share_wrong)}
-
-    yield "Amina Right", "everything right, the bonus too", translated(whole, 0.2)
     # All share the reference's code, which is common knowledge; Ben writes `this`, so that there is something to copy.
-    of_ben = dict(faulty("attention-not-scaled"))
+    of_ben = dict(apply(faults["attention-not-scaled"], right))
     for name in of_ben.keys() - {"data"}:  # which is given
         path, text = of_ben[name]
         of_ben[name] = path, re.sub(r"\bself\b", "this", text)
-    yield "Ben Scale", "scores are not divided by sqrt(d_k)", translated(of_ben, 0.21)
-    yield "Carla Norm", "the sample variance in LayerNorm", translated(faulty("layer-norm-sample-variance"), 0.3)
-    yield "Deniz Batch", "one mask for the whole batch", translated(faulty("attention-mask-of-first-sentence"), 0.24)
-    begun = empty | {name: right[name] for name in ("embedding", "attention")}
-    yield "Eva Unfinished", "the first three tasks alone", packed(begun)
-    yield (
-        "Femi Notebook",
-        "a Jupyter notebook",
-        {"transformer.ipynb": notebook(right), "translations.txt": translations(0.19)},
-    )
-    yield "Gina Late", "right, but late", translated(right, 0.23)
-    archive = as_zip(translated(right, 0.18))
-    yield "Hugo Damaged", "an archive that was cut off: a person decides", archive[: len(archive) // 2]
-    hostile = dict(right) | {"layers": (right["layers"][0], right["layers"][1] + LEAVES)}
-    yield "Ines Hostile", "ends the grader's process", translated(hostile, 0.22)
     copied = {name: (path, disguise(text)) for name, (path, text) in of_ben.items()}
-    yield "Jan Copy", "Ben's code with other names and without comments", translated(copied, 0.26)
-    yield "Kim Tuple", "right, with a NamedTuple as a result", translated(with_named_tuple(right), 0.17)
+    begun = empty | {name: right[name] for name in ("embedding", "attention")}
+    hostile = dict(right) | {"layers": (right["layers"][0], right["layers"][1] + LEAVES)}
+    texts = (translations(share_wrong / 100) for share_wrong in range(17, 30))
+
+    def translated(modules: Sources) -> dict[str, bytes]:
+        return packed(modules) | {"translations.txt": next(texts)}
+
+    yield "Amina Right", "everything right, the bonus too", translated(whole)
+    yield "Ben Scale", "scores are not divided by sqrt(d_k)", translated(of_ben)
+    for name, about, fault in (
+        ("Carla Norm", "the sample variance in LayerNorm", "layer-norm-sample-variance"),
+        ("Deniz Batch", "one mask for the whole batch", "attention-mask-of-first-sentence"),
+        ("Kim Flat", "no ReLU in the feed-forward network", "feed-forward-no-relu"),
+    ):
+        yield name, about, translated(apply(faults[fault], right))
+    yield "Eva Unfinished", "the first three tasks alone", packed(begun)
+    files = {"transformer.ipynb": notebook(right), "translations.txt": next(texts)}
+    yield "Femi Notebook", "a Jupyter notebook", files
+    yield "Gina Late", "right, but late", translated(right)
+    archive = as_zip(translated(right))
+    yield "Hugo Damaged", "an archive that was cut off: a person decides", archive[: len(archive) // 2]
+    yield "Ines Hostile", "ends the grader's process", translated(hostile)
+    yield "Jan Copy", "Ben's code with other names and without comments", translated(copied)
     yield "Lea Tests", "right, but without translations", packed(right)
 
 
@@ -158,15 +145,6 @@ def disguise(text: str) -> str:
     for old, new in {"scores": "energies", "weights": "alphas", "centred": "shifted", "variance": "spread"}.items():
         other = re.sub(rf"(?<![.\w]){old}(?!\w|=)", new, other)
     return other
-
-
-def with_named_tuple(modules: Sources) -> Sources:
-    """The same code with a class of its own for what attention returns."""
-    path, text = modules["attention"]
-    text = text.replace("from torch import", "from typing import NamedTuple\n\nfrom torch import", 1)
-    text = text.replace("return weights @ value, weights", "return Attended(weights @ value, weights)", 1)
-    place = text.index("\n\ndef scaled_dot_product_attention")
-    return dict(modules) | {"attention": (path, text[:place] + TUPLE + text[place:])}
 
 
 def write_download(folder: Path, students: list[Student]) -> None:

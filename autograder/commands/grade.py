@@ -14,7 +14,6 @@ from ..classroom.marks import mark_of
 from ..grading.record import Record, content_hash, new_record, read_record, write_json, write_record
 from ..grading.submission import grade_alone, grade_submission, open_grader
 from ..intake.submission import take_in
-from ..reports.class_summary import lines_of
 from ..reports.gradescope import as_results
 from ..reports.terminal import as_table
 from .arguments import GRADING, Commands, add_command, conditions_of, print_sandbox_gaps
@@ -82,5 +81,5 @@ def replay(options: argparse.Namespace) -> int:
         *_, new = grade_submission(intake, new, seeds, grader, show_progress=sys.stderr.isatty())
     change = change_of(mark_of(old.judgement), mark_of(new.judgement))
     print(as_table(new))
-    print("\n".join(["", *(lines_of(change) if change else [f"the marks are those of {options.record}"])]))
+    print("\n".join(["", *(change.parts if change else [f"the marks are those of {options.record}"])]))
     return int(bool(change))

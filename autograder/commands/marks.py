@@ -20,7 +20,6 @@ from ..classroom.records import WHOLE, Decision, Results, decide, decisions_in
 from ..classroom.roster import read_roster
 from ..grading.record import Part
 from ..grading.seeds import seeds_of_term
-from ..reports.class_summary import SUMMARY, unlike_summary
 from ..reports.exports import IMPORTING, export, grades_of
 from .arguments import Commands, add_command, print_note
 
@@ -66,10 +65,9 @@ def add_commands(commands: Commands) -> None:
 def _add_decision(
     commands: Commands, name: str, run: Callable[[argparse.Namespace], int], example: str, has_reason: bool = True
 ) -> argparse.ArgumentParser:
-    more = "Who entered it, and when, is kept."
-    parser = add_command(commands, name, run, example, ("assignment", "output"), more)
+    parser = add_command(commands, name, run, example, ("assignment", "output"))
     parser.add_argument("student", help="id, e-mail address, name, or what was handed in")
-    parser.add_argument("--by", default=None, help="who decides; default: the user of this machine")
+    parser.add_argument("--by", default=None, help="who decides, which is kept; default: the user of this machine")
     if has_reason:
         parser.add_argument("--why", required=True, metavar="TEXT", help="the reason, which the student may read")
     return parser
@@ -84,34 +82,33 @@ def override(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment)
     student = student_of(options, assignment)
     points: float | None = options.points
-    common = {"kind": "points", "value": points, "text": options.why}
     if options.excused:
-        return enter(options, student, "excused", {"kind": "excused", "value": 1, "text": options.why})
+        return enter(options, student, "excused", {"kind": "excused", "value": 1})
     if options.task is None:
         raise UserError("--task is missing: its number, all, or whole")
     if options.item and options.task in ("whole", "all"):
         raise UserError("--item needs a task: name it with --task")
-    given = "no mark by hand any more" if points is None else f"{counted(points, 'point')} by hand"
+    decision = {"kind": "points", "value": points}
+    by_hand = "" if points is None else f"{counted(points, 'point')} by hand"
     if options.task == "whole":
-        check_points(points, sum(task.points for task in assignment.tasks), "all tasks are worth with the bonus")
-        withdrawn = [{"kind": "excused", "text": options.why}] if points is None else []
-        return enter(options, student, f"the whole: {given}", common, *withdrawn)
+        _check(points, sum(task.points for task in assignment.tasks), "all tasks are worth with the bonus")
+        withdrawn = [{"kind": "excused"}] if points is None else []
+        return enter(options, student, f"the whole: {by_hand or 'no mark by hand any more'}", decision, *withdrawn)
     tasks = assignment.tasks if options.task == "all" else (task_of(options.task, assignment),)
     for task in tasks:
-        check_points(points, task.points, f"task {task.number} is worth")
+        _check(points, task.points, f"task {task.number} is worth")
     record = Results(options.output, seeds_of_term(ROOT)).kept(student.key) if student.key else None
     parts = {part.number: part for part in record.judgement.parts} if record else {}
     if options.item:
         return override_items(options, student, tasks[0], parts.get(tasks[0].number))
-    given = "the grader's points again" if points is None else given
     which = f"{tasks[0].number} {tasks[0].title}" if len(tasks) == 1 else f"each of {len(tasks)} tasks"
     helps = {number for number, part in parts.items() if (points or 0.0) > (part.score or 0.0)}
-    decisions = [{**common, "task": task.number, "helps": task.number in helps} for task in tasks]
+    given = by_hand or "the grader's points again"
+    decisions = [{**decision, "task": task.number, "helps": task.number in helps} for task in tasks]
     return enter(options, student, f"{which}: {given}", *decisions)
 
 
-def check_points(points: float | None, most: float, why: str) -> None:
-    """Raises: UserError where points are not between 0 and the most."""
+def _check(points: float | None, most: float, why: str) -> None:
     if points is not None and not 0 <= points <= most:
         raise UserError(f"--points {points:g}: expected 0 to {most:g}, which {why}")
 
@@ -154,7 +151,7 @@ def late(options: argparse.Namespace) -> int:
     """
     assignment, days = read_assignment(options.assignment), options.days
     about = "late days as the platform says" if days is None else counted(days, "late day")
-    enter(options, student_of(options, assignment), about, {"kind": "late", "value": days, "text": options.why})
+    enter(options, student_of(options, assignment), about, {"kind": "late", "value": days})
     if assignment.late is None:
         print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
     return 0
@@ -169,7 +166,8 @@ def enter(options: argparse.Namespace, student: Member, about: str, *decisions: 
     """Enters decisions about a student, and prints what they are; the exit status."""
     who = who_decides(options.by)
     for decision in decisions:
-        decide(options.output, Decision.model_validate({"student": student.id, "by": who, **decision}))
+        common = {"student": student.id, "by": who, "text": getattr(options, "why", "")}
+        decide(options.output, Decision.model_validate({**common, **decision}))
     print(f"{student.called}: {about}; {THEN}")
     return 0
 
@@ -215,8 +213,6 @@ def export_class(options: argparse.Namespace) -> int:
     print(f"{name}: {output / name}.csv" + (f", {archive}" if archive.exists() else ""))
     unmarked = [f"{result.member.name} ({result.status})" for result in results if result.score is None]
     print_note("no score", unmarked)
-    remedy = "run `grade-class` again, or export with its --assignment"
-    print_note(f"other scores than in {SUMMARY}; {remedy}", unlike_summary(results, options.marks))
     for text in filter(None, (table.doubt, table.note)):
         print(f"note: {name}: {text}", file=sys.stderr)
     remedy = "name its list of students with --roster" if not options.roster else WITHOUT_ID

@@ -8,10 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
 from dateutil import parser
+from pydantic import BeforeValidator
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from foundation.command_line import UserError
+from foundation.texts import printable
 
 from ..intake.submission import name_of
 from ..intake.tree import ARCHIVES, LooseFiles
@@ -19,6 +23,9 @@ from ..intake.tree import ARCHIVES, LooseFiles
 CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__"}
 UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 """Kinds that intake refuses, with a reason: somebody's work may be in them."""
+
+Line: TypeAlias = Annotated[str, BeforeValidator(lambda text: printable(text) if isinstance(text, str) else text)]
+"""One line without anything unprintable: names and files are whatever students chose."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +62,12 @@ class HandedIn:
         return name_of(Path(self.entry))
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Stray:
-    """An entry of the download that is no submission: it is listed, never graded and never a zero."""
+    """An entry of the download that is not graded: it is listed, and never a zero."""
 
-    entry: str
-    reason: str
+    entry: Line
+    reason: Line
     needs_decision: bool = False
 
 

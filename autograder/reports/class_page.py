@@ -10,43 +10,39 @@ from foundation.assignment_file import Assignment
 from foundation.texts import first_of
 
 from ..classroom.entries import Roll
-from ..classroom.marks import ENTER_DAYS, Mark, PartMark, Result, by_submission, by_task
+from ..classroom.marks import ENTER_DAYS, Mark, Result, by_submission, by_task
 from ..course.catalogue import Fault
 from ..grading.record import Part, Record
 from ..intake.tree import TRANSLATIONS
 from ..platforms.download import PLATFORMS
 from ..sandbox.layers import lacking
 from ..testing.results import State
-from .class_summary import open_parts, records_of, scores_of, tasks_of
+from .class_summary import records_of, scores_of, tasks_of
 
 N_BINS = 20
 MOST_BLEU = 0.75
 """More than a model of this assignment reaches."""
-ALL_OF_IT, LITTLE = 0.95, 0.5
-"""Of the points for code, and of those for understanding it: where a conversation is due."""
 
 
-def cases(
-    records: Mapping[str, Record],
-    marks: Mapping[str, Sequence[Mark]],
-    assignment: Assignment,
-    names: Mapping[str, str],
-) -> list[tuple[str, list[str]]]:
-    """The key of each submission that a person should look at, and why, the most urgent first; marks by that key."""
-    urgent = []
+def cases_in(results: Sequence[Result], roll: Roll, assignment: Assignment) -> list[tuple[str, list[str]]]:
+    """The key of each submission that a person should look at, and why, the most urgent first.
+
+    Those on which people have decided as a whole are left out.
+    """
+    records, names = records_of(results), roll.names()
     with_file: dict[str, list[str]] = {}  # keys by the hash of their translations
     for key, record in records.items():
         for name, digest in record.judgement.files.items():
             if name.rpartition("/")[2] == TRANSLATIONS:
                 with_file.setdefault(digest, []).append(key)
-    twins = {
-        key: [names.get(twin, twin) for twin in keys if twin != key] for keys in with_file.values() for key in keys
-    }
-    for key, record in records.items():
-        if all(mark.excused or mark.by_hand for mark in marks[key]):
+    twins = {key: [names[twin] for twin in keys if twin != key] for keys in with_file.values() for key in keys}
+    urgent = []
+    for key, same in by_submission(results).items():
+        marks = [result.mark for result in same if result.mark]
+        if all(mark.excused or mark.by_hand for mark in marks):
             continue
-        doubts = _doubts(record, assignment, twins.get(key, ()))
-        if reasons := [*_reasons(record, marks[key]), *((1, doubt) for doubt in doubts)]:
+        doubts = ((1, doubt) for doubt in _doubts(records[key], assignment, twins.get(key, ())))
+        if reasons := [*_reasons(records[key], marks), *doubts]:
             urgent.append((min(urgency for urgency, _ in reasons), key, [text for _, text in reasons]))
     return [(key, reasons) for _, key, reasons in sorted(urgent)]
 
@@ -71,12 +67,14 @@ def _doubts(record: Record, assignment: Assignment, twins: Sequence[str]) -> Ite
 
 def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]:
     """Reasons to look at a submission, each with its urgency; 0 is the first to look at."""
-    states = open_parts(marks)
-    if not record.has_ended and any(not state.has_mark for state in states):
+    parts = {part.part.number: part.part for mark in marks for part in mark.parts if part.by_hand is None}
+    if not record.has_ended and any(not part.state.has_mark for part in parts.values()):
         yield 0, f"grading did not finish: {record.run.error or 'it was stopped'}"
     else:
-        for state, titles in states.items():
-            yield int(state.has_mark), f"{state.value}: {record.judgement.refusal or ', '.join(titles)}"
+        for state in reversed(State):
+            titles = [part.title for part in parts.values() if part.state is state]
+            if titles and state.needs_a_look:
+                yield int(state.has_mark), f"{state.value}: {record.judgement.refusal or ', '.join(titles)}"
     yield from ((0, f"{why}: {ENTER_DAYS}") for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why)
     yield from ((1, f"to be read: {use}") for use in record.judgement.internals)
     yield from ((2, note) for note in record.run.notes)
@@ -112,38 +110,33 @@ def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
     return [{"task": task, "name": name, "lost": sum(lost), "judged": len(lost)} for (task, name), lost in often]
 
 
-def _lacking(records: Mapping[str, Record]) -> list[tuple[str, int, str]]:
-    """The layers of the sandbox that were not in force, for how many submissions, and the remedy."""
-    runs = [record.run.layers for record in records.values() if record.run.layers is not None]
-    remedies = {layer: remedy for layers in runs for layer, remedy in lacking(layers).items()}
-    return [(layer, sum(layer not in layers for layers in runs), remedy) for layer, remedy in remedies.items()]
-
-
 def class_view(
     results: Sequence[Result], roll: Roll, assignment: Assignment, catalogue: Mapping[str, Fault]
 ) -> dict[str, object]:
     """The content of the template `class.html`; at least one submission has been graded."""
     records, shared = records_of(results), by_submission(results)
-    decided = {result.member.id: result for result in results if result.mark and result.member.is_missing}
+    decided = [result for result in results if result.mark and result.member.is_missing]
     marks = {key: [result.mark for result in same if result.mark] for key, same in shared.items()}
     scores = scores_of(results)
     top = next(iter(records.values())).judgement.max_score
     bleu = [(key, score) for key, record in records.items() if (score := record.judgement.bleu)]
     bleu.sort(key=lambda item: item[1].value)
     highest = max([*(score.high for _, score in bleu), *assignment.thresholds.values(), 0.0])
+    layers = [record.run.layers for record in records.values() if record.run.layers is not None]
+    remedies = {layer: remedy for own in layers for layer, remedy in lacking(own).items()}
     return {
         "title": assignment.title,
         "n": len(records),
         "n_scores": len(scores),
         # different ones of those who share a submission; None for those without one
         "shown": {key: list(dict.fromkeys(mark.score for mark in same)) for key, same in marks.items()},
-        "parts": {key: parts_of(same) for key, same in marks.items()},
+        "parts": {key: _parts_of(same) for key, same in marks.items()},
         "is_changed": any(part.by_hand for same in marks.values() for mark in same for part in mark.parts),
         "n_late": sum(bool(result.is_late) for same in shared.values() for result in same),
         "top": top,
         "mean": mean(scores) if scores else None,
         "median": median(scores) if scores else None,
-        "cases": cases(records, marks, assignment, roll.names()),
+        "cases": cases_in(results, roll, assignment),
         "bins": histogram(scores, top),
         "tasks": tasks_of(results),
         "items": lost_items(records.values()),
@@ -152,21 +145,19 @@ def class_view(
         # the axis ends at a multiple of 0.1
         "bleu_top": min(1.0, (int(10 * highest) + 1) / 10),
         "thresholds": assignment.thresholds,
-        "lacking": _lacking(records),
-        **understanding_picture(marks, assignment),
+        "lacking": [(layer, sum(layer not in own for own in layers), text) for layer, text in remedies.items()],
         "platform": PLATFORMS[roll.layout].title,
         "undecided": roll.to_decide,
-        "missing": [member for member in roll.missing if member.id not in decided],
+        "missing": [result.member for result in results if result.status == "nothing handed in"],
         "decided": [
-            (result.member, "excused" if result.score is None else f"{result.score:g} points")
-            for result in decided.values()
+            (result.member, "excused" if result.score is None else f"{result.score:g} points") for result in decided
         ],
         "left_out": [stray for stray in roll.left_out if not stray.needs_decision],
         "last": max((record.run.finished for record in records.values() if record.run.finished), default=None),
     }
 
 
-def parts_of(marks: Sequence[Mark]) -> dict[str, tuple[Part, list[float | None], bool]]:
+def _parts_of(marks: Sequence[Mark]) -> dict[str, tuple[Part, list[float | None], bool]]:
     """The tasks of those who share a submission, by number: as graded, their different points, and if any by hand."""
     return {
         same[0].part.number: (
@@ -187,30 +178,3 @@ def histogram(scores: Sequence[float], top: float) -> list[dict[str, float]]:
         {"low": n * width, "high": (n + 1) * width, "count": counts[n], "percent": 100 * counts[n] / tallest}
         for n in range(N_BINS)
     ]
-
-
-def understanding_picture(marks: Mapping[str, Sequence[Mark]], assignment: Assignment) -> dict[str, object]:
-    """A dot for each student: the share of the points for code, and of those for understanding it.
-
-    Those are tests and answers that students write about code, and what people mark by hand, where it gives points. A
-    student who has tried none of them, or has no mark for one, has no dot. `apart` has those with all of the code and
-    little understanding.
-    """
-    about = {task.number for task in assignment.tasks if task.points and (task.understanding or task.by_hand)}
-    code = {task.number for task in assignment.tasks if task.components and not task.extension} - about
-    dots: list[tuple[str, float, float]] = []
-    for key, mark in ((key, mark) for key, same in marks.items() for mark in same):
-        worth = [part for part in mark.parts if part.part.points]
-        tried = [part for part in worth if part.score or part.by_hand or part.part.state is not State.NOT_ATTEMPTED]
-        x = _share([part for part in worth if part.part.number in code])
-        y = _share([part for part in tried if part.part.number in about])
-        if x is not None and y is not None:
-            dots.append((key, x, y))
-    apart = list(dict.fromkeys(key for key, x, y in dots if x >= ALL_OF_IT and y < LITTLE))
-    return {"dots": dots, "apart": apart}
-
-
-def _share(parts: Sequence[PartMark]) -> float | None:
-    """The share of the points that was earned; None where there are none, or one is not known."""
-    scores = [part.score for part in parts if part.score is not None]
-    return sum(scores) / sum(part.part.points for part in parts) if parts and len(scores) == len(parts) else None

@@ -7,12 +7,11 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.classroom.entries import Member, Roll
-from autograder.classroom.marks import mark_of, results_of
+from autograder.classroom.marks import results_of
 from autograder.grading.record import new_record
 from autograder.intake.rules import find_internals, find_mentions
 from autograder.intake.sources import read_sources
-from autograder.reports.class_page import cases
-from autograder.reports.class_summary import as_class_table
+from autograder.reports.class_page import cases_in
 from autograder.reports.terminal import as_table
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT as FOLDER
@@ -151,8 +150,7 @@ def test_it_stands_in_the_record_and_first_in_the_class():
     member = Member(id="anna", name="Anna Smith", key="anna", entry="anna.zip")
     of_class = {"assignment": "a", "layout": "plain", "folder": "class", "has_roster": False}
     roll = Roll(**of_class, members=(member,), left_out=())
-    assert "to be read by a person: Anna Smith" in as_class_table(roll, results_of(roll, {"anna": record}))
-    ((_, reasons),) = cases({"anna": record}, {"anna": [mark_of(record.judgement)]}, ASSIGNMENT, {})
+    ((_, reasons),) = cases_in(results_of(roll, {"anna": record}), roll, ASSIGNMENT)
     assert "to be read: torch._refs.add in layers.py, line 3: x = …" in reasons
 
 

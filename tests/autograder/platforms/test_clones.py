@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.entries import list_class
+from autograder.classroom.entries import take_class
 from autograder.intake.submission import take_in
 from autograder.platforms.download import read_download
 from foundation.command_line import UserError
@@ -152,11 +152,11 @@ def test_classroom_50_from_clones_to_late_days(commit, tmp_path, typed, output):
     assert typed.run("list-class", typed.folder, *typed.options, *typed.assignment) == 1, "carl's files have no time"
     assert "of git repositories\n3 submissions, from 3 of 3 students\nnote: times are those of commits" in typed.out
     assert "cs-transformer-bob   Bob X; 2026-12-20 12:00 UTC; 2 days late" in typed.out
-    assert typed.grade() == 1 and "late: Bob X\n" in typed.out and "note: times are those of commits" in typed.out
+    assert typed.grade() == 1 and "late (1): Bob X" in typed.out and "note: times are those of commits" in typed.out
     assert [*typed.scores().values()] == [100, 80, None]
     assert typed.grade("--deadline", "2026-12-19T00:00+01:00") == 1
     assert [*typed.scores().values()] == [100, 100, None]
-    _, entries = list_class(typed.folder, ASSIGNMENT, tmp_path / "roster.csv", deadline=DEADLINE)
+    _, entries = take_class(typed.folder, None, ASSIGNMENT, tmp_path / "roster.csv", deadline=DEADLINE)
     assert [layers(entry) for entry in entries[:2]] == [f"# {name} {EARLY}\n" for name in ("anna", "bob")]
 
 

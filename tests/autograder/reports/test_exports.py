@@ -192,15 +192,6 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     assert "1.4 Layer normalisation: A neat solution." in comment
 
 
-def test_other_scores_than_in_the_summary_are_noted(marks, run, capsys):
-    (marks / "summary.csv").write_text("id,score\nanna,100.0\nbob,96.0\ncarl,\ndora,\n", encoding="utf-8-sig")
-    run("moodle")
-    assert "note: other scores than in summary.csv; run `grade-class` again, or export" not in capsys.readouterr().err
-    decide(marks, Decision(student="anna", kind="points", task="1.2", value=4, text="a slip", by="tina"))
-    run("moodle")
-    assert "or export with its --assignment: Anna Smith\n" in capsys.readouterr().err
-
-
 def test_an_item_of_the_rubric_is_given_by_hand(marks, run, capsys):
     def override(item: str) -> int:
         return main([*f"override bob --task 1.1 --item {item} --why slip --by tina --output {marks}".split()])
