@@ -150,13 +150,3 @@ def test_the_inputs_do_not_depend_on_what_ran_before(collected: Drawing) -> None
     assert collected.draw(7, collected.items[::-1]) == drawn
     other = collected.draw(8, collected.items)
     assert other.keys() == drawn.keys() and all(other[name] != drawn[name] for name in drawn)
-
-
-def test_a_fixture_that_component_tests_cannot_have_is_told(collected: Drawing, tmp_path: Path) -> None:
-    shutil.copytree(collected.items[0].path.parents[1], tmp_path / "lesson")
-    test = tmp_path / "lesson" / "tests" / "test_one.py"
-    test.write_text(SAME_TEST.replace("submission", "tmp_path"))
-    with pytest.raises(
-        CollectionError, match=r"test_one.py::test_values\[1\] takes tmp_path: expected submission, case"
-    ):
-        Collection(read_assignment(tmp_path / "lesson"))

@@ -5,17 +5,14 @@ Each function in `attacks.py` becomes a submission of its own.
 
 import dataclasses
 import importlib
-import json
-import os
 import re
 import secrets
 import shutil
 import socket
-import subprocess
-import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -23,7 +20,6 @@ from torch.nn import functional as F  # noqa: N812  PyTorch's own convention
 
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_all
-from autograder.grading.record import Record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import Conditions, open_grader
 from autograder.sandbox.errors import SubmissionError
@@ -69,13 +65,12 @@ RIGHT = """\
 pytestmark = [pytest.mark.slow, pytest.mark.hostile]
 
 
-@dataclasses.dataclass(frozen=True)
-class Attack:
-    """A submission's `layers.py` that attacks the grader."""
+class Attack(NamedTuple):
+    """The text of a `layers.py`, in which SECRET_FILE, TARGET and PORT between two @ stand for what is to be gained."""
 
     kind: str  # the class in `attacks.py`
     name: str  # the function
-    text: str  # in which SECRET_FILE, TARGET and PORT between two @ stand for what there is to be gained
+    text: str
 
     @property
     def is_right(self) -> bool:
@@ -127,9 +122,9 @@ def layered_zygote(request, zygote: Zygote, bare_zygote: Zygote, seccomp_alone: 
     return zygote if request.param == "every layer" else bare_zygote
 
 
-def comparisons_passed(submission: Sandbox) -> int:
-    """Number of sound comparisons that LayerNorm passes, as a grader would make them."""
-    passed = 0
+def compare(submission: Sandbox) -> tuple[int, list[str]]:
+    """The number of sound comparisons, of three, that LayerNorm passes, and all that came back beside the output."""
+    passed, answers = 0, []
     for attempt in range(3):
         try:
             module = submission.build("layers.LayerNorm", 6, dtype=torch.float64)
@@ -144,14 +139,10 @@ def comparisons_passed(submission: Sandbox) -> int:
             passed += bool(is_tensor and output.isfinite().all() and torch.allclose(output, expected))
         except SubmissionError as error:
             assert not re.search(SECRET, error.student_traceback)  # else it quotes the source, REACHED and all
-            MESSAGES.append(error.message)
+            answers.append(error.message)
             continue
-        MESSAGES.extend([repr(output), repr(module.parameter_names)])
-    return passed
-
-
-MESSAGES: list[str] = []
-"""All that came back beside the output."""
+        answers.extend([repr(output), repr(module.parameter_names)])
+    return passed, answers
 
 
 @pytest.mark.parametrize(
@@ -160,19 +151,17 @@ MESSAGES: list[str] = []
     ids=[f"{layers}-{attack.name}" for layers, attack in IN_LAYERS],
     indirect=["layered_zygote"],
 )
-def test_nothing_is_gained(layered_zygote: Zygote, attack: Attack, example_sources, tmp_path, port):
-    MESSAGES.clear()
-    os.environ["SECRET"] = f"TOKEN-{secrets.token_hex(16)}"
+def test_nothing_is_gained(layered_zygote: Zygote, attack: Attack, example_sources, tmp_path, monkeypatch, port):
+    monkeypatch.setenv("SECRET", f"TOKEN-{secrets.token_hex(16)}")
     sources = {name: example_sources[name] for name in ("__init__", "attention")}
     sources["layers"] = ("layers.py", aim(attack, tmp_path, port))
     with Sandbox(sources, dataclasses.replace(read_assignment(), limits=LIMITS), zygote=layered_zygote) as submission:
         assert "seccomp" in submission.layers
-        mark = comparisons_passed(submission)
+        mark, messages = compare(submission)
         submission.restart()  # as a grader does between tasks
         query = torch.randn(1, 1, 3, 4)
         other, _ = submission.call("attention.scaled_dot_product_attention", query, query, query)
-        answers = "\n".join([submission.output, *MESSAGES])
-    del os.environ["SECRET"]
+        answers = "\n".join([submission.output, *messages])
     assert mark == (3 if attack.is_right else 0)
     expected = F.scaled_dot_product_attention(query, query, query)
     torch.testing.assert_close(other, expected, msg="another component lost its points")
@@ -182,85 +171,33 @@ def test_nothing_is_gained(layered_zygote: Zygote, attack: Attack, example_sourc
     assert len(submission.output) < 66_000 and not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", answers)
 
 
-UNPROTECTED = """
-import json, os, sys, threading, time, traceback
-import torch
-
-SECRET = os.environ["SECRET"]
-for job in json.load(open(sys.argv[1])):
-    pid = os.fork()
-    if pid == 0:
-        descriptor = os.open(job["output"], os.O_WRONLY | os.O_CREAT)
-        os.dup2(descriptor, 1), os.dup2(descriptor, 2)
-        left_open, scope = open(job["secret_file"]), {}
-        try:
-            exec(compile(job["source"], "layers.py", "exec"), scope)
-            scope["LayerNorm"](6)(torch.ones(2, 6))
-        except BaseException:
-            traceback.print_exc()
-        for thread in {*threading.enumerate()} - {threading.main_thread()}:
-            thread.join(5)
-        sys.stdout.flush()
-        os._exit(0)
-    os.waitpid(pid, 0)
-time.sleep(1)  # for a process that was left behind
-"""
-"""Runs submissions as a naive grader does, each in a fork of a process that knows the secret."""
-
-
-def test_without_a_sandbox_each_of_them_reaches_something(tmp_path, port):
-    jobs = {}
-    for attack in (attack for attack in ATTACKS if attack.kind == "Reach"):
-        folder = tmp_path / attack.name
-        folder.mkdir()
-        source = aim(attack, folder, port)
-        files = {"secret_file": str(folder / "expected.txt"), "output": str(folder / "output")}
-        jobs[attack.name] = {"source": source, **files}
-    (tmp_path / "jobs.json").write_text(json.dumps([*jobs.values()]))
-    command = [sys.executable, "-c", UNPROTECTED, str(tmp_path / "jobs.json")]
-    environment = {**os.environ, "SECRET": f"TOKEN-{secrets.token_hex(16)}", "OMP_NUM_THREADS": "1"}
-    subprocess.run(command, check=True, timeout=120, cwd=tmp_path, env=environment)
-    for name, job in jobs.items():
-        printed = Path(job["output"]).read_text(encoding="utf-8", errors="replace")
-        is_there = os.path.lexists(tmp_path / name / "target")
-        assert "REACHED" in printed or re.search(SECRET, printed) or is_there, f"{name}: {printed[-500:]}"
-
-
-@pytest.fixture(scope="module")
-def graded(zygote, sampled, tmp_path_factory, port) -> dict[str, tuple[Attack, Path, Record]]:
-    """A third of the corpus, graded as a class: attacks with the folders that they aim at, and records."""
-    folder, output = tmp_path_factory.mktemp("class"), tmp_path_factory.mktemp("marks")
+def test_each_is_graded_for_what_it_computes(sampled, tmp_path, monkeypatch, port):
+    """A third of the corpus, as a class."""
     attacks = {attack.name: attack for attack in sampled(ATTACKS, 3)}
-    targets = {name: tmp_path_factory.mktemp(name) for name in attacks}
     for name, attack in attacks.items():
-        (folder / name).mkdir()
-        (folder / name / "layers.py").write_text(aim(attack, targets[name], port), encoding="utf-8")
-        shutil.copy(REFERENCE / "attention.py", folder / name)
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / name).mkdir()
+        (tmp_path / "class" / name / "layers.py").write_text(aim(attack, tmp_path / name, port), encoding="utf-8")
+        shutil.copy(REFERENCE / "attention.py", tmp_path / "class" / name)
     tasks = tuple(task for task in read_assignment().tasks if task.number in POINTS)
     limits = dataclasses.replace(LIMITS, call_seconds=2.0, total_seconds=40)
     assignment = dataclasses.replace(read_assignment(), limits=limits, tasks=tasks)
-    _, entries = take_class(folder, output, assignment)
-    os.environ["SECRET"] = f"TOKEN-{secrets.token_hex(16)}"
-    try:
-        conditions = Conditions(assignment, SKELETON, folder, "0" * 16, Seeds(b"hostile"), n_children=2)
-        with open_grader(assignment, folder) as grader:
-            records: dict[str, Record] = {}
-            grade_all(entries, conditions, grader, lambda entry, record: records.update({entry.entry: record}))
-    finally:
-        del os.environ["SECRET"]
-    return {name: (attack, targets[name], records[name]) for name, attack in attacks.items()}
-
-
-def test_each_is_graded_for_what_it_computes(graded):
-    for name, (attack, target, record) in graded.items():
-        parts = {part.number: part for part in record.judgement.parts}
+    _, entries = take_class(tmp_path / "class", tmp_path / "marks", assignment)
+    monkeypatch.setenv("SECRET", f"TOKEN-{secrets.token_hex(16)}")
+    conditions = Conditions(assignment, SKELETON, tmp_path, "0" * 16, Seeds(b"hostile"), n_children=2)
+    records = {}
+    with open_grader(assignment, tmp_path / "none") as grader:
+        grade_all(entries, conditions, grader, lambda entry, record: records.update({entry.entry: record}))
+    for name, attack in attacks.items():
+        parts = {part.number: part for part in records[name].judgement.parts}
         earned = {number: part.score for number, part in parts.items()}
         about = f"{name}: {[part.message for part in parts.values()]}"
         assert earned == {**POINTS, "1.4": POINTS["1.4"] if attack.is_right else 0}, about
-        assert record.is_finished and parts["1.4"].state != "grader error", about
+        assert records[name].is_finished and parts["1.4"].state != "grader error", about
         assert attack.is_right or parts["1.4"].message, about
-        assert not re.search(SECRET, record.model_dump_json()) and "REACHED" not in record.run.printed, about
-        assert [entry.name for entry in target.iterdir()] == ["expected.txt"], about
+        printed = records[name].run.printed
+        assert not re.search(SECRET, records[name].model_dump_json()) and "REACHED" not in printed, about
+        assert [entry.name for entry in (tmp_path / name).iterdir()] == ["expected.txt"], about
 
 
 @pytest.mark.parametrize("module, name", sorted({*WORKER_PARTS.findall("".join(attack.text for attack in ATTACKS))}))

@@ -51,27 +51,19 @@ def test_namespaces_that_are_missing_are_refused_where_they_are_required(monkeyp
     assert choose_containment("auto", PACKAGES).bubblewrap == ()
 
 
-@pytest.mark.parametrize(
-    "restricts, why", [("1\n", "AppArmor forbids them; "), ("0\n", "bwrap: setting up uid map: Per")]
-)
-def test_why_there_are_no_namespaces_comes_with_a_remedy(monkeypatch, tmp_path, restricts, why):
+def test_why_there_are_no_namespaces_comes_with_a_remedy(monkeypatch, tmp_path):
     (tmp_path / "bwrap").write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
     (tmp_path / "bwrap").chmod(0o755)
-    (tmp_path / "restricts").write_text(restricts)
     monkeypatch.setattr(layers.shutil, "which", lambda *arguments, **options: str(tmp_path / "bwrap"))
-    monkeypatch.setattr(layers, "APPARMOR", tmp_path / "restricts")
     reason = layers.why_no_namespaces(PACKAGES)
-    assert (
-        reason.startswith(why) and "install bubblewrap, and allow it namespaces (docs/how-to/grade-a-class.md" in reason
-    )
+    assert reason.startswith("bwrap: setting up uid map: Per") and "install bubblewrap, and allow it" in reason
 
 
-@pytest.mark.parametrize("said, words", [("echo one; echo 'no memory' >&2", "worker: no memory$"), ("true", "worker$")])
-def test_why_a_zygote_has_ended_is_the_last_that_it_has_said(monkeypatch, said, words):
-    monkeypatch.setattr(Containment, "command", lambda *of: ["/bin/sh", "-c", said])
+def test_why_a_zygote_has_ended_is_the_last_that_it_has_said(monkeypatch):
+    monkeypatch.setattr(Containment, "command", lambda *of: ["/bin/sh", "-c", "echo one; echo 'no memory' >&2"])
     with Zygote(read_assignment(), "unsafe") as zygote:
         zygote._process.wait()
-        with pytest.raises(SandboxUnavailableError, match=f"the zygote did not start a {words}"):
+        with pytest.raises(SandboxUnavailableError, match="the zygote did not start a worker: no memory$"):
             zygote.fork()
 
 
@@ -155,29 +147,26 @@ def test_a_worker_ends_when_its_grader_goes_away(bare_zygote, example_sources):
         yield Sandbox(example_sources, read_assignment(), zygote=bare_zygote).session("")._worker.pid
 
     (_, worker), _ = run_forked(deque([None]), start, 60)
-    assert end_soon(worker)
-    with Sandbox(example_sources, read_assignment(), zygote=bare_zygote) as submission:
-        assert submission.build("layers.LayerNorm", 4) is not None
+    assert end_soon(worker) and not bare_zygote.has_ended
+
+
+GRADER = """
+import time
+from autograder.sandbox import layers
+from autograder.sandbox.zygote import Zygote
+from foundation.assignment_file import read_assignment
+
+layers.shutil.which = lambda *arguments, **options: None
+zygote = Zygote(read_assignment())
+print(zygote._process.pid, zygote.fork().pid, flush=True)
+time.sleep(100)
+"""
 
 
 @pytest.mark.slow
-def test_a_zygote_and_its_workers_end_when_the_grader_is_killed(tmp_path):
-    script = tmp_path / "grader.py"
-    script.write_text(
-        "import os, sys, time\n"
-        "from autograder.sandbox import layers\n"
-        "from autograder.sandbox.zygote import Zygote\n"
-        "from foundation.assignment_file import read_assignment\n"
-        "assignment = read_assignment()\n"
-        "layers.shutil.which = lambda *arguments, **options: None\n"
-        "zygote = Zygote(assignment)\n"
-        "worker = zygote.fork()\n"
-        "print(zygote._process.pid, worker.pid, flush=True)\n"
-        "time.sleep(100)\n"
-    )
-    grader = subprocess.Popen(
-        [sys.executable, script], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
+def test_a_zygote_and_its_workers_end_when_the_grader_is_killed():
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    grader = subprocess.Popen([sys.executable, "-c", GRADER], stdout=subprocess.PIPE, env=environment)
     pids = [int(word) for word in grader.stdout.readline().split()]
     grader.kill()
     grader.communicate()

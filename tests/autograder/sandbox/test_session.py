@@ -49,31 +49,6 @@ def test_a_message_is_cut_and_cleaned(example):
     assert "\x1b" not in message and "\u202e" not in message and "\r" not in message and "red" in message
 
 
-def test_a_traceback_shows_the_submissions_lines_and_no_others(example):
-    with pytest.raises(SubmissionError) as caught:
-        example.call(CALL, "deeper()")
-    lines = caught.value.student_traceback.splitlines()
-    assert [line.split(", ")[0] for line in lines[::2]] == ["decode.py"] * 2
-    assert lines[-2].endswith("in deeper") and lines[-1].strip() == "return torch.zeros(2) @ torch.zeros(3)"
-
-
-def test_lines_are_counted_as_python_counts_them(sandbox):
-    text = "#\f\u2028\x85\ndef scaled_dot_product_attention(a, b, c):\n    return a + missing\n"
-    with pytest.raises(SubmissionError) as caught:
-        sandbox({"attention": text}).call("attention.scaled_dot_product_attention", 1, 2, 3)
-    last = "attention.py, line 3, in scaled_dot_product_attention\n    return a + missing"
-    assert caught.value.student_traceback.endswith(last)
-
-
-@pytest.mark.parametrize("line", ["raise ValueError('x')", "raise SystemExit", "import no_such_package", "def (:"])
-def test_an_import_that_fails_costs_its_own_module(sandbox, line):
-    submission = sandbox({"attention": line})
-    with pytest.raises(SubmissionError) as caught:
-        submission.build("attention.MultiHeadedAttention", 4, 2)
-    assert caught.value.student_traceback.endswith(f"attention.py, line 1, in <module>\n    {line}")
-    submission.build(NORM, 4)(torch.zeros(4))
-
-
 CANNOT_BE_SENT = {
     "numpy.ones(2)": "numpy.ndarray",
     "Own('x')": "Own",
@@ -119,38 +94,21 @@ def test_where_the_grader_is_and_its_seeds_stay_hidden(sandbox):
     assert "…/torch/__init__.py …/random.py" in output and "] … 123456789\n" in output
 
 
-@pytest.mark.parametrize("line, words", [("import os; os._exit(3)", "status 3"), ("while True: pass", "within 0.5 s")])
-def test_a_module_that_ends_its_process_at_import_costs_only_itself(sandbox, line, words):
+AT_IMPORT = {
+    "raise SystemExit": "SystemExit",
+    "import no_such_package": "no_such_package",
+    "import os; os._exit(3)": "status 3",
+    "while True: pass": "within 0.5 s",
+}
+
+
+@pytest.mark.parametrize("line, words", AT_IMPORT.items())
+def test_a_module_that_fails_or_ends_its_process_at_import_costs_only_itself(sandbox, line, words):
     """`model` and `layers` import it, and are not blamed for it."""
     submission = sandbox({"attention": line}, call_seconds=0.5)
     assert submission.build(NORM, 4)(torch.zeros(4)).shape == (4,)
     assert submission.build("model.Encoder", 4, 2, 8, 1, isolated=False).parameter_names
-    with pytest.raises(ImportError, match=words):
-        submission.build("attention.MultiHeadedAttention", 4, 2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("call_seconds, total_seconds, most", [(0.5, 20, 5), (2, 2, 1.7)])
-def test_calls_within_their_limit_use_up_no_others_time(sandbox, call_seconds, total_seconds, most):
-    """They take what two failures would cost, and however small the total is, no more than they leave to the rest."""
-    submission = sandbox(call_seconds=call_seconds, total_seconds=total_seconds)
-    with pytest.raises(SubmissionTimeoutError):
-        for _ in range(100):
-            submission.call(CALL, "time.sleep(0.4)")
-    assert 0.5 < submission.budget.seconds < most
-    assert submission.build(NORM, 4)(torch.ones(1, 4)).shape == (1, 4)
-
-
-@pytest.mark.slow
-def test_a_slow_import_costs_its_own_module(sandbox, example_sources):
-    """It would take its time in each new worker, and be put down to whatever was called first."""
-    text = example_sources["attention"][1]
-    submission = sandbox({"attention": f"import time\ntime.sleep(0.4)\n{text}"}, call_seconds=0.5, total_seconds=20)
-    for _ in range(5):
-        assert submission.build(NORM, 4)(torch.ones(1, 4)).shape == (1, 4)
-        submission.restart()
-    assert submission.budget.seconds < 6
-    with pytest.raises(SubmissionError, match="import of attention was skipped|ended its process"):
+    with pytest.raises(SubmissionError, match=words):
         submission.build("attention.MultiHeadedAttention", 4, 2)
 
 
@@ -174,6 +132,18 @@ def test_a_worker_that_the_system_ends_was_out_of_memory(bare_zygote, example_so
             with pytest.raises(expected, match="for its memory") as caught:
                 submission.build(component, 4)
     assert isinstance(caught.value, MemoryError)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call_seconds, total_seconds, most", [(0.5, 20, 5), (2, 2, 1.7)])
+def test_calls_within_their_limit_use_up_no_others_time(sandbox, call_seconds, total_seconds, most):
+    """They take what two failures would cost, and however small the total is, no more than they leave to the rest."""
+    submission = sandbox(call_seconds=call_seconds, total_seconds=total_seconds)
+    with pytest.raises(SubmissionTimeoutError):
+        for _ in range(100):
+            submission.call(CALL, "time.sleep(0.4)")
+    assert 0.5 < submission.budget.seconds < most
+    assert submission.build(NORM, 4)(torch.ones(1, 4)).shape == (1, 4)
 
 
 @pytest.mark.slow

@@ -67,8 +67,6 @@ IN_A_CALL = {  # bodies of a function of x, a tensor
     """,
     "a loader": "list(DataLoader(TensorDataset(x), batch_size=2, shuffle=True))",
     "a logger": "logging.getLogger('mine').warning('hello %s', x)",
-    "a default of a plot": "def draw(style=plt.rcParams): plt.plot(x, color=colormaps['hot'](0.5))",
-    "a printed tensor": "print(x, x.shape, repr(x.double()))",
     "a printed traceback": """
         try:
             x @ x.new_zeros(17, 3)
@@ -93,26 +91,13 @@ IN_A_CALL = {  # bodies of a function of x, a tensor
             ENCODER = enum.auto()
 
         Point = collections.namedtuple("Point", "x y", defaults=[1])
-        typing.TypeVar("Tensors", bound="torch.Tensor"), typing.Optional["nn.Module"]
         print(Sizes(), Pair(), Kind.ENCODER, Point(1), hasattr(Sizes, "__doc__"))
     """,
     "parts by name": """
         model = nn.ModuleDict({f"layer_{i}": nn.Linear(2, 2) for i in range(2)})
-        model.extra, model.__class__.__name__ = nn.Linear(2, 2), "Model"
         setattr(model, "layer_" + str(3), nn.Linear(2, 2))
         print(model, [getattr(model, f"layer_{i}") for i in range(2)], getattr(model, "none", None))
-        print(getattr(nn.functional, "re" + "lu"))
         copy.deepcopy(model).load_state_dict(model.state_dict())
-    """,
-    "wrapped functions": """
-        @torch.no_grad()
-        @functools.lru_cache
-        def cached():
-            return torch.ones(1, 2)
-
-        layer = nn.Linear(2, 2)
-        torch.vmap(layer)(cached()).sum().backward()
-        torch.utils.checkpoint.checkpoint(layer, torch.ones(2, 2), use_reentrant=False).sum().backward()
     """,
 }
 
@@ -129,56 +114,34 @@ def test_an_ordinary_habit_works(body, sandbox):
 
 AT_IMPORT = {
     "a plot's style": "import matplotlib.pyplot as plt\nplt.style.use('ggplot')\nplt.rcParams['font.size'] = 9",
-    "an empty figure": "import matplotlib.pyplot as plt\nfigure, axes = plt.subplots()\nplt.close(figure)",
     "a picture": "import matplotlib\nmatplotlib.use('svg')\nimport matplotlib.pyplot as plt\n"
     "plt.plot([1, 2])\nplt.tight_layout()\nplt.savefig('plot.png')\nplt.close()\nmatplotlib.use('Agg')",
     "a log file": "import logging\nlogging.basicConfig(filename='debug.log', force=True)\nlogging.warning('begun')",
     "a file": "with open('notes.txt', 'w', encoding='utf-8') as file:\n    file.write('begun')",
     "a folder": "import os\nos.makedirs('runs/wide', exist_ok=True)",
-    "another folder": "import os\nos.chdir('.')",
     "arrays": "import numpy as np\nnp.save('a.npy', np.ones(2))\nnp.savez('b.npz', a=np.ones(2))",
     "a checkpoint": "import torch\ntorch.save({}, 'model.pt')",
-    "a path that is not there": "from pathlib import Path\nassert not Path('config.json').exists()",
     "a folder that is not there": "import os\nassert not os.path.isdir('data') and not os.access('data', os.R_OK)",
     "a file that is not there": "try:\n    open('config.json')\nexcept FileNotFoundError:\n    pass",
     "a magic": "get_ipython().run_line_magic('matplotlib', 'inline')",
-    "a shell that is not there": "from IPython import get_ipython\nassert get_ipython() is None",
     "a display": "from IPython.display import clear_output\nimport ipywidgets\ndisplay(1)",
     "a progress bar": "from tqdm.auto import tqdm, trange\nfrom tqdm.notebook import tqdm as bar",
     "BLEU": "from sacrebleu.metrics import BLEU, CHRF\nBLEU(tokenize='none')",
-    "a part of numpy": "import numpy as np\nArray = np.typing.NDArray\nnp.ma.masked_array([1], mask=[0])",
     "pytest": "import pytest",
-    "new types": "from typing_extensions import override",
     "an import by name": "import importlib\nstatistics = importlib.import_module('statistics')",
     "an import as it is needed": "try:\n    import einops\nexcept ImportError:\n    einops = None",
     "a compiled function": "import torch\n@torch.compile\ndef double(x): return 2 * x\nassert double(1) == 2",
-    "a compiled module": "import torch\nassert type(torch.compile(torch.nn.Linear(1, 1))) is torch.nn.Linear",
-    "a module compiled in place": "import torch\ntorch.nn.Linear(1, 1).compile()",
 }
 
 
-LAZY = """
-def __getattr__(name):
-    if name == "greedy_decode":
-        from .tools import double
-        return double
-    raise AttributeError(name)
-"""
-TOOLS = "def double(x):\n    return 2 * x\n\ndef __getattr__(name):\n    return double\n"
-HELPED = {
-    "a helper by name": "import importlib\nhabit = importlib.import_module('.tools', __package__).double" + COMPONENT,
-    "a helper by keywords": "import importlib\n"
-    "habit = importlib.import_module(name='.tools', package=__package__).double" + COMPONENT,
-    "a helper by the built-in function": "habit = __import__('tools', globals(), level=1).double" + COMPONENT,
-    "a helper when it is asked for": LAZY,
-    "a helper's own `__getattr__`": "from .tools import lazy\nhabit = lazy" + COMPONENT,
-}
-WORKS = {**{habit: text + DOUBLED + COMPONENT for habit, text in AT_IMPORT.items()}, **HELPED}
+TOOLS = "def double(x):\n    return 2 * x\n"
+HELPER = "import importlib\nhabit = importlib.import_module('.tools', __package__).double"
+WORKS = {**{habit: text + DOUBLED for habit, text in AT_IMPORT.items()}, "a helper by name": HELPER}
 
 
 @pytest.mark.parametrize("text", WORKS.values(), ids=WORKS)
 def test_what_works_at_home_works_when_graded(text: str, ways):
-    for submission in ways({"decode": text, "tools": TOOLS}):
+    for submission in ways({"decode": text + COMPONENT, "tools": TOOLS}):
         assert torch.equal(submission.call(CALLED, torch.ones(3)), torch.full((3,), 2.0))
 
 
@@ -255,14 +218,6 @@ def test_a_setting_is_taken_back(line):
         exec(line, {"torch": torch})
         assert everything() != before
     assert everything() == before
-
-
-def test_an_older_pytorch_forgets_its_default_device(monkeypatch):
-    """Up to 2.9, `get_default_device` raises once the device was set to None."""
-    monkeypatch.setattr(torch, "get_default_device", lambda: None.device)
-    with running.settings_kept():
-        torch.set_default_device("meta")
-    assert torch.zeros(1).device.type == "cpu"
 
 
 def test_settings_of_one_module_cost_no_other_component(sandbox, example_sources):

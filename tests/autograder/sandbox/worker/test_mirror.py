@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.sandbox.errors import SubmissionDiedError, SubmissionError
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.arguments import call_with_copies
 from autograder.testing.results import CheckFailed
@@ -139,10 +138,6 @@ def test_changed_arguments_are_seen_and_say_nothing(example, change: str, is_see
 
 
 WRITES = """
-import torch
-from torch import nn
-
-
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = key * query
     add_to(query)
@@ -153,39 +148,21 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 def add_to(one):
     two = one + 1
     one += two
-
-
-class MultiHeadedAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.gain = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, query, key, value, mask=None):
-        heads = self.gain * query
-        torch.relu_(query)
-        return heads
 """
 
 
-@pytest.mark.parametrize(
-    "where, place",
-    [("function", "attention.py, line 15: one += two"), ("module", "attention.py, line 25: torch.relu_(query)")],
-)
-def test_a_change_of_an_argument_has_its_line_and_spoils_no_gradient(ways, where: str, place: str):
+def test_a_change_of_an_argument_has_its_line_and_spoils_no_gradient(ways):
     seen = []
     for submission in ways({"attention": WRITES}):
         x = torch.linspace(-1, 1, 3, dtype=torch.float64)
         function = partial(submission.call, "attention.scaled_dot_product_attention")
-        if where == "module":
-            function = submission.build("attention.MultiHeadedAttention", 3, 1, dtype=torch.float64)
         with pytest.raises(CheckFailed, match="query after the call") as caught:
             Subject(function, ["y"], []).expect_no_side_effects(*[{"query": x, "key": x, "value": x}] * 2)
-        assert f"changed in place by {place}" in str(caught.value)
+        assert "changed in place by attention.py, line 11: one += two" in str(caught.value)
         leaf = x.clone().requires_grad_()
-        returned = call_with_copies(function, [leaf, 2 * x, x])
-        (returned if where == "module" else returned[0]).sum().backward()
+        call_with_copies(function, [leaf, 2 * x, x])[0].sum().backward()
         seen.append(leaf.grad)
-    assert torch.equal(*seen) and torch.equal(seen[0], torch.ones(3) if where == "module" else 2 * x)
+    assert torch.equal(*seen) and torch.equal(seen[0], 2 * x)
 
 
 UNUSUAL = """
@@ -212,22 +189,6 @@ def test_sparse_gradients_are_dense_and_lazy_layers_refused_in_both_ways(ways):
             submission.build("embedding.InputEmbedding", 0, 3)
 
 
-OTHER_COPY = """
-from torch import nn
-
-
-class FeedForward(nn.Linear):
-    def __deepcopy__(self, memo):
-        return nn.Linear(9, 9)
-"""
-
-
-def test_a_copy_with_other_parameters_ends_its_process(sandbox):
-    module = sandbox({"layers": OTHER_COPY}).build("layers.FeedForward", 2, 2)
-    with pytest.raises(SubmissionDiedError, match="other parameters than the original"):
-        copy.deepcopy(module)
-
-
 def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
     session = example.session("")
     module = example.build("layers.LayerNorm", 4)
@@ -237,15 +198,6 @@ def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
     assert {number, number + 1} <= {*session._released}, "the object and the graph of its call"
     example.call("decode.greedy_decode", "0")
     assert session._released == []
-
-
-def test_what_a_mirror_cannot_do_is_an_error(example: Sandbox):
-    module = example.build("layers.LayerNorm", 4)
-    with pytest.raises(AttributeError):
-        module.gain  # noqa: B018
-    with pytest.raises(SubmissionError) as caught:
-        module.encode(torch.randn(2))
-    assert isinstance(caught.value, AttributeError)
 
 
 STATEFUL = """
@@ -263,20 +215,14 @@ def beam_decode(x):
 """
 
 
-def test_a_result_that_a_later_call_rewrites_changes_as_at_home(ways):
+def test_a_result_that_a_later_call_rewrites_and_a_tensor_that_is_sent_again_are_the_same_as_at_home(ways):
     for submission in ways({"decode": STATEFUL}):
         x = torch.arange(3.0)
         with torch.no_grad():
             first = submission.call("decode.greedy_decode", x)
             submission.call("decode.greedy_decode", x.clone() + 5)
-        assert first.tolist() == [6, 7, 8]
-
-
-def test_a_tensor_is_the_same_object_in_the_next_call_as_at_home(ways):
-    for submission in ways({"decode": STATEFUL}):
-        x = torch.arange(3.0)
-        with torch.no_grad():
             submission.call("decode.beam_decode", x)
             x.data.fill_(7)
             assert submission.call("decode.beam_decode", x).tolist() == [1, 2, 3]
             assert submission.call("decode.beam_decode", x.clone()).tolist() == [8, 8, 8]
+        assert first.tolist() == [6, 7, 8]

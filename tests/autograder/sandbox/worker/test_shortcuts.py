@@ -17,17 +17,12 @@ ROUTES = {
     "computed text": "eval(bytes.fromhex('462e6c617965725f6e6f726d').decode())(x, (4,))",
     "operator": "torch.ops.aten.layer_norm(x, (4,))",
     "native": "torch.native_layer_norm(x, (4,), None, None, 1e-6)[0]",
-    "traced": "torch.jit.trace(lambda y: F.layer_norm(y, (4,)), x)(x)",
     "without gradient": "untracked(x)",
-    "batch": "F.batch_norm(x[0].T, None, None, training=True)",
-    "root mean square": "F.rms_norm(x - x.mean(-1, keepdim=True), (4,))",
     "attention": "F.scaled_dot_product_attention(x, x, x)",
-    "attention function": "multi_head(x, x, x, 4, 2, None, None, None, None, False, 0.0, None, None)",
     "whole layer": "nn.TransformerEncoderLayer(4, 2)(x)",
     "subclass": "Mine(4, 2)(x)",
     "batch with update": "torch.ops.aten._batch_norm_with_update(x, *statistics, 0.0, 1e-6)[0]",
     "nested": "torch.layer_norm(nested(x), (4,), *parameters).to_padded_tensor(0.0)",
-    "nested without gradient": "without_gradient(lambda: torch.layer_norm(nested(x.detach()), (4,), *parameters))",
     "nested attention": "F.scaled_dot_product_attention(*[nested(x)] * 3)",
     "another layout": "torch.native_layer_norm(x.detach().to_mkldnn(), (4,), None, None, 1e-6)[0].to_dense()",
     "mapped": "torch.vmap(lambda y: F.layer_norm(y, (4,)))(x)",
@@ -41,7 +36,6 @@ MODULE = """
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.functional import multi_head_attention_forward as multi_head
 
 
 class Mine(nn.TransformerEncoderLayer):
@@ -56,11 +50,6 @@ decomposed = torch._decomp.decomposition_table[torch.ops.aten.native_layer_norm.
 
 def nested(x):
     return torch.nested.as_nested_tensor(list(x))
-
-
-@torch.inference_mode()
-def without_gradient(function):
-    return function()
 
 
 @torch.inference_mode()
@@ -128,16 +117,6 @@ def test_a_part_of_a_layer_may_be_pytorchs_own(zygote, example_sources):
     strict = replace(assignment, contract=replace(assignment.contract, forbidden=forbidden))
     with Sandbox(sources, strict, zygote=zygote) as submission, pytest.raises(SubmissionRefusedError):
         submission.build("layers.EncoderLayer")(x)
-
-
-def test_one_that_is_caught_gains_nothing(sandbox):
-    text = MODULE.format(expression="self.attempt(x)") + (
-        "\n    def attempt(self, x):\n"
-        "        try:\n            return F.layer_norm(x, (4,))\n"
-        "        except Exception:\n            return x\n"
-    )
-    x = torch.randn(2, 4)
-    assert torch.equal(sandbox({"layers": text}).build("layers.LayerNorm", 4)(x), x)
 
 
 def test_a_comparison_made_at_import_is_no_use(sandbox):
