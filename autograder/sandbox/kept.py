@@ -20,7 +20,11 @@ NAME = re.compile(r"[\w./]{1,60}")
 _FOLDERS = {str(ROOT), str(Path.home()), sys.prefix, sys.base_prefix, *map(sysconfig.get_path, ("stdlib", "purelib"))}
 _LONGEST_FIRST = sorted((folder for folder in _FOLDERS if len(folder) > 1), key=len, reverse=True)
 OUR_FOLDERS = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, _LONGEST_FIRST))})(?![\w.])")
-"""The folders of the grader, of Python and of the packages, as they begin a path."""
+
+
+def scrubbed(text: str) -> str:
+    """Text of a submission without the folders in which the grader has its files."""
+    return OUR_FOLDERS.sub("…", text)
 
 
 class Lines:
@@ -60,15 +64,8 @@ class Output:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.seeds: set[str] = set()
         self._seen = 0
         self._kept = bytearray()
-
-    def scrub(self, text: str) -> str:
-        """Text of the submission without what is the grader's own: where its files are, and the seeds of calls."""
-        return re.sub(
-            r"\d{6,}", lambda number: "…" if number[0] in self.seeds else number[0], OUR_FOLDERS.sub("…", text)
-        )
 
     def collect(self, descriptor: int) -> None:
         """Reads a pipe without waiting, up to a bound."""
@@ -84,7 +81,7 @@ class Output:
 
     def text(self) -> str:
         """The kept output, cleaned, with a note where some was cut."""
-        text = clean(self.scrub(self._kept.decode("utf-8", "replace")), self.limit)
+        text = clean(scrubbed(self._kept.decode("utf-8", "replace")), self.limit)
         over = self._seen - self.limit
         return f"{text}\n[cut: {over} more bytes were printed]" if over > 0 else text
 

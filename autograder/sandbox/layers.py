@@ -32,7 +32,6 @@ LEVELS = {
     "unsafe": "whatever the machine offers, even if that is only resource limits; every result says so",
 }
 LAYERS = ("seccomp", "namespaces", "uid", "landlock")
-APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 REMEDIES = {
     "namespaces": "install bubblewrap, and allow it namespaces",
     "landlock": "it needs Linux 5.13 or later, with Landlock enabled",
@@ -91,10 +90,7 @@ def lacking(layers: Collection[str]) -> dict[str, str]:
 def why_no_namespaces(packages: Mapping[str, Path]) -> str:
     """Return why this machine offers no namespaces, and what remedies it; "" where it offers them."""
     bubblewrap, _, reason = find_bubblewrap(packages)
-    if bubblewrap:
-        return ""
-    stopped = APPARMOR.is_file() and APPARMOR.read_text(encoding="ascii").strip() == "1" and "installed" not in reason
-    return f"{'AppArmor forbids them' if stopped else reason}; {lacking(())['namespaces']}"
+    return "" if bubblewrap else f"{reason}; {lacking(())['namespaces']}"
 
 
 def choose_containment(level: str, packages: Mapping[str, Path]) -> Containment:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 from torch import Tensor
+
+from foundation.texts import clean
 
 from .worker.failures import MAX_FRAMES, MAX_MESSAGE
 from .worker.messages import Answer, Decoder, ProtocolError
@@ -33,11 +36,10 @@ class Failure(Reply):
 
 
 class ObjectReply(Reply):
-    """A new object: whether it is a module, whether that is in training mode, its parameters' names."""
+    """A new object: whether it is in training mode, its parameters' names."""
 
-    module: StrictBool
     training: StrictBool
-    names: list[StrictStr] = Field(max_length=MAX_PARAMETERS)
+    names: list[Annotated[StrictStr, AfterValidator(partial(clean, limit=200))]] = Field(max_length=MAX_PARAMETERS)
 
 
 class CallReply(Reply):

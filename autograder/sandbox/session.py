@@ -32,9 +32,10 @@ from .errors import (
     WorkerKilledError,
     submission_error,
 )
-from .kept import MOST_NOTICES, Lines, Notices, Output
-from .replies import CallReply, read_call, read_gradients, read_reply
+from .kept import MOST_NOTICES, Lines, Notices, Output, scrubbed
+from .replies import CallReply, read_call, read_gradients, read_object, read_reply
 from .worker.messages import REPLY_LIMITS, Answer, Encoder, ProtocolError, pack, read_frame
+from .worker.mirror import Link
 from .worker.shortcuts import answer_of_all
 from .zygote import Ending, Zygote
 
@@ -55,15 +56,10 @@ class DeadlineError(Exception):
     """There was no complete reply in time; a TimeoutError is what `time_limit` raises, for another reason."""
 
 
-class Session:
-    """One worker with one submission loaded: every request is charged to the budget.
+class Session(Link):
+    """One worker with one submission loaded; its objects are gone once it is not alive."""
 
-    Attributes:
-        layers: of containment that this worker reached.
-        is_alive: False once it has ended; then its objects are gone.
-    """
-
-    shows_names = False
+    read_object = staticmethod(read_object)
     read_call, read_gradients = staticmethod(read_call), staticmethod(read_gradients)
 
     def __init__(
@@ -78,24 +74,26 @@ class Session:
         descriptors: Sequence[int] = (),
     ) -> None:
         """Takes what `Sandbox` has; the worker gets the descriptors, which are closed here."""
-        self.sources, self.contract = sources, assignment.contract
+        super().__init__()
+        self.sources, self.contract, self.methods = sources, assignment.contract, assignment.contract.methods
         self._budget, self._output, self._notices = budget, output, notices
         self._key, self._user, self._n_notices = secrets.token_hex(16), "", 0
         self._cpu_left = budget.cpu_left
         self.ended_because = ""
-        self._last = 0
         self._results: dict[int, list[weakref.ref[torch.Tensor]]] = {}
-        self._released: list[int] = []
         named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
         self._lines = Lines(named, locate)
         self._descriptors = descriptors
-        names = "kernels", "python", "components", "always"
-        forbidden = {name: getattr(self.contract.forbidden, name) for name in names}
-        forbidden["key"] = self._key
+        rules = self.contract.forbidden
+        forbidden = {name: getattr(rules, name) for name in ("kernels", "python", "components", "always")}
         limits = {"memory_bytes": assignment.limits.memory_mb << 20, "cpu_seconds": max(1, round(self._cpu_left))}
-        plan = {**zygote.containment.plan(), **limits}
-        content: Content = {"sources": named, "contract": self.contract.modules, "forbidden": forbidden, "plan": plan}
-        content["internals"] = self.contract.forbidden.internals or NO_TEXT
+        content = {
+            "sources": named,
+            "contract": self.contract.modules,
+            "forbidden": {**forbidden, "key": self._key},
+            "internals": rules.internals or NO_TEXT,
+            "plan": {**zygote.containment.plan(), **limits},
+        }
         try:
             self.layers = self._start(zygote, content, wanted_imports(sources))
         except SandboxUnavailableError:  # the machine may be innocent: an import may have left something behind
@@ -109,22 +107,15 @@ class Session:
         try:
             content = {**content, "imports": imports}
             reached = self._ask("", "load", content, Encoder(), lambda answer: answer.result, START_SECONDS)
-            return zygote.containment.in_force(reached)
-        except BaseException as error:
+        except SubmissionError as error:
             self.end("the worker did not start")
-            if isinstance(error, SubmissionError):
-                raise SandboxUnavailableError(f"a worker could not be started: {error.message}") from error
-            raise
+            raise SandboxUnavailableError(f"a worker could not be started: {error.message}") from error
+        return zygote.containment.in_force(reached)
 
     def draw_seed(self) -> int:
         """A seed for one call, from torch's global generator, hashed so that it does not show the generator's state."""
         drawn = int(torch.randint(2**62, ()))
         return int.from_bytes(hashlib.blake2b(drawn.to_bytes(8, "little"), digest_size=6).digest(), "little")
-
-    @property
-    def methods(self) -> Sequence[str]:
-        """The methods that objects have beside `forward`."""
-        return self.contract.methods
 
     def show_changes(self, reply: CallReply, answer: Answer, arguments: Sequence[Tensor]) -> None:
         """Spoil the arguments that a call has changed, and give earlier results what it has written into them.
@@ -152,16 +143,10 @@ class Session:
         hung_up.register(self._worker.replies, 0)
         return not self.is_alive or bool(hung_up.poll(0))
 
-    def release(self, number: int) -> None:
-        """Lets the worker forget an object or a graph, with the next request."""
-        self._released.append(number)
-
     def request(
         self, component: str, verb: str, content: Content, encoder: Encoder, read: Callable[[Answer], Made]
     ) -> Made:
-        """Sends a request within the budget; returns what `read` makes of the answer.
-
-        The component answers for what happens, also for a ProtocolError of `read`; `worker.service` has the verbs.
+        """Sends a request, for which a component answers, within the budget; returns what `read` makes of the answer.
 
         Raises:
             SubmissionTimeoutError: there was no reply in time, or no time is left.
@@ -202,12 +187,9 @@ class Session:
         seconds: float,
     ) -> Made:
         """`request` within so many seconds."""
-        self._last += 1
-        self._output.seeds.add(str(content.get("seed")))
-        released, self._released = self._released, []
-        header = {"id": self._last, "verb": verb, "tensors": encoder.records, "drop": released, **content}
+        request = pack(self.header(verb, encoder, content), encoder.body())
         try:
-            answer = read_reply(*self._exchange(pack(header, encoder.body()), seconds), self._last)
+            answer = read_reply(*self._exchange(request, seconds), self.last)
             if isinstance(answer, Answer):
                 return read(answer)
         except DeadlineError:
@@ -219,15 +201,12 @@ class Session:
             self.end(f"the worker's answer was not valid ({error})")
             raise SubmissionDiedError(self.ended_because) from None
         message = self._lines.with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
-        raise submission_error(answer.kind, self._output.scrub(message), self._lines.traceback(answer.frames))
+        raise submission_error(answer.kind, scrubbed(message), self._lines.traceback(answer.frames))
 
     def _exchange(self, request: bytes, seconds: float) -> tuple[dict[str, Any], bytes]:
         """Sends a request and returns the reply's header and body. After any exception the worker must be ended."""
         deadline, worker = time.monotonic() + seconds, self._worker
         read = partial(self._read, deadline)
-        while is_ready(worker.replies):
-            if not self._notes(read_frame(read, REPLY_LIMITS)[0]):
-                raise ProtocolError("the worker wrote before it was asked")
         unsent = memoryview(request)
         while unsent:
             try:
@@ -312,8 +291,8 @@ class Session:
         self.ended_because = reason
         self._output.collect(self._worker.output)
         with suppress(EOFError, ProtocolError, DeadlineError):
-            while is_ready(self._worker.replies):
-                self._notes(read_frame(partial(self._read, time.monotonic()), REPLY_LIMITS)[0])
+            while self._notes(read_frame(partial(self._read, time.monotonic()), REPLY_LIMITS)[0]):
+                continue
         ending = self._worker.kill()
         self._budget.cpu_seconds += ending.cpu if ending else 0.0
         return ending
@@ -323,8 +302,7 @@ def spoil(tensor: Tensor, place: str) -> None:
     """Makes a change that the submission has made to an argument visible in the caller's tensor.
 
     Its own values are not written there: a test that computes what it expects from the same tensor after the call
-    would then compute it from the submission's choice. Floats become NaN, other values some that differ somewhere and
-    stay within the range that was there. It gets an attribute `changed_at`, the line that made the change.
+    would then compute it from the submission's choice. `changed_at` is the line that made the change.
     """
     with torch.no_grad():
         if tensor.is_floating_point():
@@ -332,13 +310,5 @@ def spoil(tensor: Tensor, place: str) -> None:
         elif tensor.dtype == torch.bool:
             tensor.logical_not_()
         else:
-            mirrored = tensor.min() + tensor.max() - tensor
-            tensor.copy_(torch.where(tensor > 0, tensor - 1, tensor + 1) if torch.equal(mirrored, tensor) else mirrored)
+            tensor.copy_(torch.where(tensor > 0, tensor - 1, tensor + 1))
     tensor.changed_at = place  # type: ignore[attr-defined]  # tensors take attributes
-
-
-def is_ready(descriptor: int) -> bool:
-    """True if a pipe can be read, or has been closed."""
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    return bool(poll.poll(0))

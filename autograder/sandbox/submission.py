@@ -8,16 +8,14 @@ from typing import Self
 import torch
 
 from foundation.assignment_file import Assignment
-from foundation.texts import clean
 
 from ..intake.sources import Locate, Sources, failing_module, file_of, in_module
 from .budget import Budget
 from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from .kept import Notices, Output
-from .replies import read_object
 from .session import Session
-from .worker.messages import DTYPE_NAMES, Answer, Encoder
-from .worker.mirror import RemoteModule, call
+from .worker.messages import DTYPE_NAMES, Encoder
+from .worker.mirror import RemoteModule, build, call
 from .zygote import Zygote
 
 
@@ -71,25 +69,15 @@ class Sandbox:
         Raises:
             SubmissionError: what the constructor raised, or why there was no answer.
         """
-        session, encoder = self.session(component), Encoder()
-        content = {"component": component, "isolated": isolated, "dtype": dtype and DTYPE_NAMES[dtype]}
-        content |= {"args": encoder.encode(args), "kwargs": encoder.encode(kwargs), "seed": session.draw_seed()}
-
-        def read(answer: Answer) -> RemoteModule:
-            reply = read_object(answer)
-            if not reply.module:
-                raise SubmissionError(f"{component} is not an nn.Module: its class must derive from it")
-            names = [clean(name, 200) for name in reply.names]
-            return RemoteModule(session, component, answer, names, reply.training)
-
-        made = session.request(component, "build", content, encoder, read)
+        target = {"component": component, "isolated": isolated}
+        made = build(self.session(component), component, target, args, kwargs, DTYPE_NAMES[dtype] if dtype else None)
         if dtype and any(parameter.dtype != dtype for parameter in made.parameters()):
             raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")
         return made
 
     def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
         """Calls the submission's function "module.name"."""
-        target = {"function": component, "isolated": isolated, "stand_in": None}
+        target = {"component": component, "isolated": isolated, "stand_in": None}
         return call(self.session(component), component, target, args, kwargs)
 
     def apply(self, name: str, subject: RemoteModule | str, *args: object, isolated: bool = True) -> object:
@@ -99,7 +87,7 @@ class Sandbox:
         """
         if not isinstance(subject, str):
             return subject.call("forward", args, {}, name)
-        target = {"function": subject, "isolated": isolated, "stand_in": name}
+        target = {"component": subject, "isolated": isolated, "stand_in": name}
         return call(self.session(subject), subject, target, args, {})
 
     def session(self, component: str) -> Session:

@@ -9,7 +9,7 @@ import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -18,44 +18,36 @@ from torch.autograd.function import once_differentiable
 from .messages import DTYPE_NAMES, Answer, Encoder, ProtocolError
 
 _numbers = itertools.count(1)
-Asked = Callable[[Sequence[Tensor | None]], list[Tensor | None]]
-"""From the gradients of a call's outputs to those of its inputs."""
 Kind = tuple[torch.Size, torch.dtype]
 """Of a tensor."""
 
 
-class Link(Protocol):
-    """The way to the process that holds the objects: the trusted side's `Session`, or a worker's `Peer`."""
+class Link:
+    """The way to the process that holds the objects: the trusted side's `Session`, or a worker's `Peer`.
 
-    shows_names: bool  # whether parameters have the names that they have there
+    Each has `request`, which returns what `read` makes of the answer, a `draw_seed` for each call, `read_object`,
+    `read_call` and `read_gradients`, and `show_changes`, for arguments and earlier results that a call has changed.
+    """
 
-    @property
-    def methods(self) -> Sequence[str]:
-        """The methods that objects have beside `forward`."""
+    shows_names = False  # whether parameters have the names that they have there
+    methods: Sequence[str] = ()  # that objects have beside `forward`
 
-    def request(
-        self, component: str, verb: str, content: dict[str, Any], encoder: Encoder, read: Callable[[Answer], Any]
-    ) -> Any:
-        """Return what `read` makes of the answer to a request."""
+    def __init__(self) -> None:
+        self.last, self.released = 0, list[int]()
 
     def release(self, number: int) -> None:
-        """Let the other process forget an object or a graph."""
+        """Lets the other process forget an object or a graph, with the next request."""
+        self.released.append(number)
 
-    def draw_seed(self) -> int:
-        """Draw a seed for one call."""
-
-    def read_call(self, answer: Answer, arguments: Sequence[Tensor]) -> Any:
-        """Return the reply to a call with these tensors: `value`, `graph`, `changed`."""
-
-    def read_gradients(self, answer: Answer, inputs: Sequence[Kind]) -> list[Tensor | None]:
-        """Return the gradients of inputs of these kinds."""
-
-    def show_changes(self, reply: Any, answer: Answer, arguments: Sequence[Tensor]) -> None:
-        """Show in the caller's tensors, and in earlier results, that the call has changed them."""
+    def header(self, verb: str, encoder: Encoder, content: dict[str, Any]) -> dict[str, Any]:
+        """The header of the next request."""
+        self.last += 1
+        released, self.released = self.released, []
+        return {"id": self.last, "verb": verb, "tensors": encoder.records, "drop": released, **content}
 
 
 def call(
-    session: Link,
+    session: Any,
     component: str,
     target: dict[str, Any],
     args: tuple[object, ...],
@@ -68,16 +60,12 @@ def call(
     called with it, if any, as `worker.service` reads it.
     """
     encoder = Encoder()
-    content = {
-        "target": target,
-        "args": encoder.encode(args),
-        "kwargs": encoder.encode(kwargs),
-        "seed": session.draw_seed(),
-    }
-    content |= {"grad": torch.is_grad_enabled(), "inference": torch.is_inference_mode_enabled()}
+    content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
+    content |= {"seed": session.draw_seed(), "grad": torch.is_grad_enabled()}
+    content["inference"] = torch.is_inference_mode_enabled()
     arguments = [*encoder.tensors]
     inputs: list[Tensor] = []
-    own: list[tuple[int, nn.Parameter]] = []
+    own: list[int] = []
     for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
         if not hasattr(tensor, "number_when_sent"):  # by which the worker knows a tensor again, whatever is in it then
             tensor.number_when_sent = next(_numbers)  # type: ignore[attr-defined]  # tensors take attributes
@@ -85,13 +73,13 @@ def call(
         if torch.is_grad_enabled() and tensor.requires_grad:
             record["grad"] = "leaf" if tensor.is_leaf else "branch"
             inputs.append(tensor)
-    if torch.is_grad_enabled():
-        own = [(i, p) for i, p in enumerate(module.mirrored) if p.requires_grad] if module else []
-        inputs += [parameter for _, parameter in own]
-    content["parameters"] = [index for index, _ in own]
     if module is not None:
         changed = [[index, encoder.add(parameter)] for index, parameter in module.changed_parameters()]
         content |= {"changed": changed, "training": module.training, "dtype": module.converted_to}
+        if torch.is_grad_enabled():
+            own = [index for index, parameter in enumerate(module.mirrored) if parameter.requires_grad]
+            inputs += [module.mirrored[index] for index in own]
+    content["parameters"] = own
 
     def read(answer: Answer) -> object:
         reply = session.read_call(answer, arguments)
@@ -100,10 +88,32 @@ def call(
         session.show_changes(reply, answer, arguments)
         return answer.decoder.decode(reply.value)
 
-    return session.request(component, "call", content, encoder, read)
+    result: object = session.request(component, "call", content, encoder, read)
+    return result
 
 
-def connect(session: Link, component: str, answer: Answer, inputs: list[Tensor]) -> None:
+def build(
+    session: Any,
+    component: str,
+    target: dict[str, Any],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    dtype: str | None = None,
+) -> RemoteModule:
+    """Makes an object of a class, and converts it to a dtype."""
+    encoder = Encoder()
+    content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
+    content |= {"dtype": dtype, "seed": session.draw_seed()}
+
+    def read(answer: Answer) -> RemoteModule:
+        reply = session.read_object(answer)
+        return RemoteModule(session, component, answer, reply.names, reply.training)
+
+    made: RemoteModule = session.request(component, "build", content, encoder, read)
+    return made
+
+
+def connect(session: Any, component: str, answer: Answer, inputs: list[Tensor]) -> None:
     """Replaces the outputs that depend on the inputs by nodes of this process's graph.
 
     The worker keeps its graph as long as something here may ask for its backward pass.
@@ -118,8 +128,8 @@ def connect(session: Link, component: str, answer: Answer, inputs: list[Tensor])
     def ask(seeds: Sequence[Tensor | None]) -> list[Tensor | None]:  # must not hold the outputs, which hold it
         encoder = Encoder()
         given = [[index, encoder.add(seed)] for index, seed in zip(indices, seeds, strict=True) if seed is not None]
-        content = {"graph": number, "seeds": given}
         read = partial(session.read_gradients, inputs=kinds)
+        content = {"graph": number, "seeds": given}
         gradients: list[Tensor | None] = session.request(component, "backward", content, encoder, read)
         return gradients
 
@@ -133,7 +143,7 @@ class RemoteCall(torch.autograd.Function):
     """Forward: the outputs that the worker sent. Backward: the worker is asked; there are no second derivatives."""
 
     @staticmethod
-    def forward(ctx: Any, ask: Asked, outputs: tuple[Tensor, ...], *inputs: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, ask: Callable[..., Any], outputs: tuple[Tensor, ...], *inputs: Tensor) -> tuple[Tensor, ...]:
         """Connects `outputs`, which the worker has computed, with the `inputs` they depend on."""
         ctx.ask, ctx.count = ask, len(inputs)
         ctx.set_materialize_grads(False)
@@ -154,7 +164,7 @@ class RemoteModule(nn.Module):
     names that they have there, as data. The contract's methods can be called beside `forward`.
     """
 
-    def __init__(self, session: Link, component: str, answer: Answer, names: list[str], training: bool) -> None:
+    def __init__(self, session: Any, component: str, answer: Answer, names: list[str], training: bool) -> None:
         super().__init__()
         self._session, self._component, self.number = session, component, answer.number
         for index, (value, record) in enumerate(zip(answer.decoder.tensors, answer.decoder.records, strict=True)):
@@ -197,8 +207,8 @@ class RemoteModule(nn.Module):
         content, names = {"target": {"object": self.number}, "seed": 0}, self.parameter_names
 
         def read(answer: Answer) -> RemoteModule:
-            copies, own = answer.decoder.tensors, self.mirrored
-            if [copy.shape for copy in copies] != [parameter.shape for parameter in own]:
+            copies = answer.decoder.tensors
+            if [copy.shape for copy in copies] != [parameter.shape for parameter in self.mirrored]:
                 raise ProtocolError("a copy with other parameters than the original")
             if not all(copy.is_floating_point() for copy in copies):
                 raise ProtocolError("a parameter that cannot have a gradient")

@@ -8,6 +8,7 @@ show how an implementation is written.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -17,10 +18,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .failures import KINDS
+from . import shortcuts, watching
+from .failures import KINDS, describe
+from .hardening import harden
+from .loading import Package
 from .messages import DTYPE_NAMES, DTYPES, REPLY_LIMITS, Answer, Decoder, Encoder, pack, read_frame
-from .mirror import Kind, RemoteModule, call
-from .service import Content, Service
+from .mirror import Kind, Link, build, call
+from .running import settings_kept
+from .service import Content, Held, Service
+from .surroundings import import_quietly, write_nowhere
 
 IMPLEMENTATION = "implementation"
 """The name that an implementation's text sets."""
@@ -29,16 +35,16 @@ MOST_REQUESTS = 100_000
 RAISED = "the code under test has raised this"
 
 
-class Peer:
+class Peer(Link):
     """The way from tests to the worker that has implementations."""
 
-    methods: Sequence[str] = ()
     shows_names = True
 
     def __init__(self, requests: int, replies: int) -> None:
         """Takes the ends of the two pipes."""
+        super().__init__()
         self._sink, self._source = open(requests, "wb"), open(replies, "rb")  # noqa: SIM115  open as long as the worker
-        self._last, self._made, self._released = 0, 0, list[int]()
+        self._made = 0
 
     def implementation(self, component: str) -> Callable[..., Any]:
         """Return an implementation of a component that is made anew: a function, or what builds objects of a class."""
@@ -55,24 +61,21 @@ class Peer:
         self, component: str, verb: str, content: Content, encoder: Encoder, read: Callable[[Answer], Any]
     ) -> Any:
         """Return what `read` makes of the answer; raise an exception of the same kind as the implementation."""
-        self._last += 1
-        released, self._released = self._released, []
-        default = DTYPE_NAMES[torch.get_default_dtype()]
-        header = {"id": self._last, "verb": verb, "tensors": encoder.records, "drop": released, "default": default}
-        self._sink.write(pack({**header, **content}, encoder.body()))
+        content = {**content, "default": DTYPE_NAMES[torch.get_default_dtype()]}
+        self._sink.write(pack(self.header(verb, encoder, content), encoder.body()))
         self._sink.flush()
         reply, body = read_frame(self._source.read, REPLY_LIMITS)
         if "error" in reply:
             raise next((kind for kind in KINDS if kind.__name__ == reply["error"]), RuntimeError)(RAISED)
-        return read(Answer(self._last, reply["result"], Decoder(reply["tensors"], body, is_trusted=True)))
-
-    def release(self, number: int) -> None:
-        """Let the host forget an object or a graph, with the next request."""
-        self._released.append(number)
+        return read(Answer(self.last, reply["result"], Decoder(reply["tensors"], body, is_trusted=True)))
 
     def draw_seed(self) -> int:
         """A number for each call; torch's generator is the test's, and stays as it is."""
-        return self._last
+        return self.last
+
+    def read_object(self, answer: Answer) -> Any:
+        """The reply to a request for an object."""
+        return SimpleNamespace(**answer.result)
 
     def read_call(self, answer: Answer, arguments: Sequence[Tensor]) -> Any:
         """The reply to a call."""
@@ -89,18 +92,6 @@ class Peer:
                 arguments[index].copy_(answer.decoder.tensors[place])
 
 
-def build(peer: Peer, component: str, target: Content, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-    """Build an object of a class that is an implementation."""
-    encoder = Encoder()
-    content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
-    content["seed"] = peer.draw_seed()
-
-    def read(answer: Answer) -> RemoteModule:
-        return RemoteModule(peer, component, answer, answer.result["names"], answer.result["training"])
-
-    return peer.request(component, "build", content, encoder, read)
-
-
 class Host(Service):
     """Answers what one worker's tests ask of one implementation of each component."""
 
@@ -108,7 +99,7 @@ class Host(Service):
 
     def __init__(self, codes: Mapping[str, CodeType]) -> None:
         """Takes the code of an implementation by component."""
-        super().__init__(None)
+        super().__init__()
         self._codes, self._left = codes, MOST_REQUESTS
         self._made: tuple[str, int] | None = None
         self._implementation: Any = None
@@ -122,14 +113,9 @@ class Host(Service):
             torch.set_default_dtype(DTYPES[request["default"]])
         return super().answer(request, body)
 
-    def _describe(self, error: BaseException) -> str:
+    def describe(self, error: BaseException) -> str:
+        """The kind of an error, and no more."""
         return next((kind.__name__ for kind in KINDS if isinstance(error, kind)), "")
-
-    def do_build(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
-        """Makes an object."""
-        self._seed(request)
-        value = self._find(request["target"])(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
-        return self._hold(value, None, request, encoder)
 
     def do_call(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Calls a function or an object, and sends what it has written into its arguments."""
@@ -137,10 +123,10 @@ class Host(Service):
         result["written"] = [encoder.add(decoder.tensors[index].detach()) for index in result["changed"]]
         return result
 
-    def _find(self, target: Content) -> Any:
+    def find(self, target: Content, held: Held | None = None) -> Any:
         """An object, or an implementation; each test has one of its own, which keeps nothing of earlier tests."""
-        if "object" in target:
-            return self._objects[target["object"]].value
+        if held is not None:
+            return held.value
         if self._made != (target["component"], target["made"]):
             self._made, names = (target["component"], target["made"]), dict[str, Any]()
             exec(self._codes[target["component"]], names)  # noqa: S102  the kit's own
@@ -157,10 +143,42 @@ class Worker(Service):
         self._pipes = [*pipes]
         self._peer: Peer | None = None
 
-    @property
-    def is_watched(self) -> bool:
-        """False for own tests, to which nothing is forbidden."""
-        return not self._pipes
+    def describe(self, error: BaseException) -> object:
+        """An error as the trusted side shows it."""
+        return describe(error, self._files)
+
+    def find(self, target: Content, held: Held | None = None) -> Any:
+        """An object, a class or a function, with stand-ins in the place of the other components."""
+        target = held.target if held else target
+        self._forbid_shortcuts(target["component"])  # not before: only calls are judged
+        self._components.isolate(target["component"] if target["isolated"] else None)
+        return held.value if held else self._components.get(target["component"])
+
+    def do_load(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[str]:
+        """Imports what the submission will want, gives up this process's rights, and takes the submission.
+
+        Returns the layers of containment that it has reached, before anything of the submission runs.
+        """
+        for name in request["imports"]:
+            import_quietly(name)
+        layers = harden(**request["plan"])
+        write_nowhere()
+        sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
+        self._files = frozenset(path for path, _ in sources.values())
+        self._forbid_shortcuts, self._prove = shortcuts.prepare(**request["forbidden"])
+        self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
+        if not self._pipes:  # to students' own tests nothing is forbidden
+            self._components.more_builtins = watching.BUILTINS
+            watching.watch(self._files, request["internals"], self._replies, self._stand_ins)
+        return layers
+
+    def do_prove(self, request: Content, decoder: Decoder, encoder: Encoder) -> str:
+        """Answers a question with the kernels that still refuse."""
+        return self._prove(request["question"])
+
+    def do_import(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
+        """Imports a module; all are, before anything is built or called."""
+        importlib.import_module(f"{self._components.name}.{request['module']}")
 
     def do_try(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[list[bool]]:
         """Run tests of a submitted class, each with one seed after the other until it passes; return which passed.

@@ -1,17 +1,15 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, copy, call, backward, prove; `peers.py` has those for students' own tests. Every request
-carries an id, which the reply repeats; the object or the graph that it makes has the same number. `drop` has the
-numbers of those that the trusted side no longer holds. Of the object that a call is about, `changed` has the
+Every request carries an id, which the reply repeats; the object or the graph that it makes has the same number. `drop`
+has the numbers of those that the other side no longer holds. Of the object that a call is about, `changed` has the
 parameters that were written there, `training` the mode, and `dtype` what it was converted to. A reply has where a call
-writes into what an earlier one has returned (`rewritten`): the other side has copies. Everything a submission raises
-becomes an error reply; what it does to this process beyond that costs the process.
+writes into what an earlier one has returned (`rewritten`): the other side has copies. Everything that is raised becomes
+an error reply; what a submission does to this process beyond that costs the process.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import random
 import sys
 from collections import deque
@@ -24,13 +22,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from . import shortcuts, watching
-from .failures import describe
-from .hardening import harden
-from .loading import Package
 from .messages import DTYPES, REQUEST_LIMITS, Decoder, Encoder, pack, read_frame
-from .running import Kept, call_again, has_changed, keep, parameters_of, settings_kept
-from .surroundings import import_quietly, write_nowhere
+from .running import Kept, call_again, has_changed, keep, parameters_of
 
 Content = dict[str, Any]
 """JSON of a request or of a reply's result."""
@@ -39,11 +32,10 @@ MAX_NAME, KEPT_RESULTS = 200, 4
 
 @dataclass
 class Held:
-    """An object that the trusted side knows by its number."""
+    """An object that the other side knows by its number."""
 
-    value: Any
-    component: str
-    isolated: str | None  # the component that its calls run in isolation of; None = with the submission's own others
+    value: nn.Module
+    target: Content  # the class that it was made of
     parameters: list[nn.Parameter]
     training: bool  # the mode that it was last set to
     dtype: str | None = None  # that it was last converted to on the other side
@@ -58,26 +50,28 @@ class Graph:
 
 
 class Service:
-    """Answers requests about one submission."""
+    """Has objects and functions for another process."""
 
     repeats_changes, keeps_layout, limits = True, False, REQUEST_LIMITS
     """True if calls that write into arguments are made again, without that; if results keep their strides."""
 
-    def __init__(self, stand_ins: object) -> None:
+    def __init__(self, stand_ins: object = None) -> None:
         """Takes the module of stand-ins."""
         self._stand_ins = stand_ins
         self.next: Callable[[], None] | None = None  # to be done once the answer is on its way
-        self._forbid_shortcuts: Callable[[str], object] = str  # of a component; where nothing is, it does nothing
         self._files: frozenset[str] = frozenset()
         self._objects: dict[int, Held] = {}
         self._graphs: dict[int, Graph] = {}
         self._arguments: dict[int, torch.Tensor] = {}  # of the last call, by the number of the caller's tensor
         self._results: deque[tuple[int, Kept]] = deque(maxlen=KEPT_RESULTS)
 
-    @property
-    def is_watched(self) -> bool:
-        """True if people want to know what submitted code reaches for."""
-        return True
+    def find(self, target: Content, held: Held | None = None) -> Any:
+        """The object that is held, or the class or function that is meant, ready to be called."""
+        raise NotImplementedError
+
+    def describe(self, error: BaseException) -> object:
+        """The part of an error that the other side gets to know."""
+        raise NotImplementedError
 
     def serve(self, requests: int, replies: int) -> None:
         """Answers until the pipe of requests is closed."""
@@ -102,71 +96,36 @@ class Service:
             result = getattr(self, "do_" + request["verb"])(request, decoder, encoder)
             frame = pack({"id": request["id"], "result": result, "tensors": encoder.records}, encoder.body())
         except BaseException as error:  # SystemExit and KeyboardInterrupt too: a submission may raise them
-            frame = pack({"id": request["id"], "error": self._describe(error)})
+            frame = pack({"id": request["id"], "error": self.describe(error)})
             error.__traceback__ = None
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
             sys.stderr.flush()
         return frame
 
-    def _describe(self, error: BaseException) -> object:
-        return describe(error, self._files)
-
-    def do_load(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[str]:
-        """Imports what the submission will want, gives up this process's rights, and takes the submission.
-
-        Returns the layers of containment that it has reached, before anything of the submission runs.
-        """
-        for name in request["imports"]:
-            import_quietly(name)
-        layers = harden(**request["plan"])
-        write_nowhere()
-        sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
-        self._files = frozenset(path for path, _ in sources.values())
-        self._forbid_shortcuts, self._prove = shortcuts.prepare(**request["forbidden"])
-        self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
-        if self.is_watched:
-            self._components.more_builtins = watching.BUILTINS
-            watching.watch(self._files, request["internals"], self._replies, self._stand_ins)
-        return layers
-
-    def do_prove(self, request: Content, decoder: Decoder, encoder: Encoder) -> str:
-        """Answers a question with the kernels that still refuse."""
-        return self._prove(request["question"])
-
-    def do_import(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
-        """Imports a module; all are, before anything is built or called."""
-        importlib.import_module(f"{self._components.name}.{request['module']}")
-
     def do_build(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
-        """Makes an object of a submitted class."""
-        component = request["component"]
-        self._forbid_shortcuts(component)  # not before: only calls are judged
-        isolated = component if request["isolated"] else None
-        self._components.isolate(isolated)
-        factory = self._components.get(component)
+        """Makes an object of a class."""
+        make = self.find(request["target"])
         self._seed(request)
-        value = factory(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
-        if request["dtype"] and isinstance(value, nn.Module):
+        value = make(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
+        if not isinstance(value, nn.Module):
+            raise TypeError("it is not an nn.Module: its class must derive from it")
+        if request["dtype"]:
             value = value.to(DTYPES[request["dtype"]])
-        return self._hold(value, isolated, request, encoder)
+        return self._hold(value, request["target"], request["id"], encoder)
 
     def do_copy(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Makes an object that is a copy of another one."""
         held = self._objects[request["target"]["object"]]
-        return self._hold(deepcopy(held.value), held.isolated, {**request, "component": held.component}, encoder)
+        return self._hold(deepcopy(held.value), held.target, request["id"], encoder)
 
-    def _hold(self, value: Any, isolated: str | None, request: Content, encoder: Encoder) -> Content:
-        """Keeps an object under the number of its request, and describes it."""
+    def _hold(self, value: nn.Module, target: Content, number: int, encoder: Encoder) -> Content:
+        """Keeps an object under a number, and describes it."""
         named = parameters_of(value)
-        is_module = isinstance(value, nn.Module)
-        is_training = is_module and bool(value.training)
-        self._objects[request["id"]] = Held(
-            value, request.get("component", ""), isolated, [*named.values()], is_training
-        )
+        self._objects[number] = Held(value, target, [*named.values()], bool(value.training))
         for parameter in named.values():
             encoder.add(parameter, grad=parameter.requires_grad)
-        return {"module": is_module, "training": is_training, "names": [name[:MAX_NAME] for name in named]}
+        return {"training": bool(value.training), "names": [name[:MAX_NAME] for name in named]}
 
     def do_call(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Calls a function, a method of an object, or a stand-in that is a function of one of these.
@@ -174,7 +133,6 @@ class Service:
         That a component writes into its arguments costs an item of its own. Other items are judged as if it did not.
         """
         held = self._catch_up(request, decoder)
-        self._forbid_shortcuts(held.component if held else request["target"].get("function", ""))
         self._recognise(decoder)
         inputs = self._connect(decoder)
         before = keep(decoder.tensors)
@@ -221,7 +179,7 @@ class Service:
     def _catch_up(self, request: Content, decoder: Decoder) -> Held | None:
         """The object that a call is about, with parameters and mode as they are on the other side."""
         held = self._objects.get(request["target"].get("object"))
-        if held is not None and isinstance(held.value, nn.Module):
+        if held is not None:
             if request["dtype"] != held.dtype:
                 held.dtype = request["dtype"]
                 held.value.to(DTYPES[held.dtype])
@@ -271,19 +229,12 @@ class Service:
         random.seed(request["seed"])
 
     def _call(self, request: Content, decoder: Decoder) -> Any:
-        args, kwargs = decoder.decode(request["args"]), decoder.decode(request["kwargs"])
-        function = self._find(request["target"])
+        args, kwargs, target = decoder.decode(request["args"]), decoder.decode(request["kwargs"]), request["target"]
+        function = self.find(target, self._objects[target["object"]] if "object" in target else None)
+        if target.get("method", "forward") != "forward":
+            function = getattr(function, target["method"])
+        if target.get("stand_in"):
+            function = partial(getattr(self._stand_ins, target["stand_in"]), function)
         with torch.inference_mode() if request.get("inference") else torch.set_grad_enabled(request["grad"]):
             self._seed(request)
             return function(*args, **kwargs)
-
-    def _find(self, target: Content) -> Any:
-        """The function or method that is meant, with stand-ins in the place of the other components."""
-        if "function" in target:
-            self._components.isolate(target["function"] if target["isolated"] else None)
-            function = self._components.get(target["function"])
-        else:
-            held = self._objects[target["object"]]
-            self._components.isolate(held.isolated)
-            function = held.value if target["method"] == "forward" else getattr(held.value, target["method"])
-        return partial(getattr(self._stand_ins, target["stand_in"]), function) if target["stand_in"] else function

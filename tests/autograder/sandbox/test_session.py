@@ -83,15 +83,14 @@ def test_a_dead_worker_is_replaced_and_its_objects_say_so(sandbox, end, words):
     assert submission.build(NORM, 4)(torch.zeros(4)).shape == (4,)
 
 
-def test_where_the_grader_is_and_its_seeds_stay_hidden(sandbox):
+def test_where_the_grader_is_stays_hidden(sandbox):
     submission = sandbox()
-    printed = "print(torch.__file__, random.__file__, sys.path, torch.initial_seed(), 123456789)"
-    raised = "fail(ValueError(f'{torch.__file__} {torch.initial_seed()} 12 of /usr/local/mine'))"
-    with pytest.raises(ValueError, match=r"^…/torch/__init__.py … 12 of /usr/local/mine$"):
-        submission.call(CALL, f"{printed}, traceback.print_stack(), {raised}")
+    raised = "fail(ValueError(f'{torch.__file__} 12 of /usr/local/mine'))"
+    with pytest.raises(ValueError, match=r"^…/torch/__init__.py 12 of /usr/local/mine$"):
+        submission.call(CALL, f"print(torch.__file__, random.__file__, sys.path), traceback.print_stack(), {raised}")
     output = submission.output
     assert str(ROOT) not in output and sys.prefix not in output and sysconfig.get_path("stdlib") not in output
-    assert "…/torch/__init__.py …/random.py" in output and "] … 123456789\n" in output
+    assert "…/torch/__init__.py …/random.py" in output
 
 
 AT_IMPORT = {

@@ -139,7 +139,7 @@ def forged() -> Iterator[Callable[[], object]]:
         header = {"id": 1, "result": None, "tensors": [{"dtype": "int64", "shape": [1]}, tensor]}
         yield partial(read_reply, header, b"12345678", 1)
     for parameters in NO_PARAMETERS:
-        reply = {"module": True, "training": True, "names": ["p"] * len(parameters)}
+        reply = {"training": True, "names": ["p"] * len(parameters)}
         yield partial(read_object, Answer(1, reply, decoder_of(*parameters)))
     for value in NO_GRADIENTS:
         yield partial(read_gradients, Answer(1, [0], decoder_of(value)), PAIR)

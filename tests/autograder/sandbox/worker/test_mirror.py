@@ -195,9 +195,9 @@ def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
     y = module(torch.randn(2, 4))
     number = module.number
     del module, y
-    assert {number, number + 1} <= {*session._released}, "the object and the graph of its call"
+    assert {number, number + 1} <= {*session.released}, "the object and the graph of its call"
     example.call("decode.greedy_decode", "0")
-    assert session._released == []
+    assert session.released == []
 
 
 STATEFUL = """
