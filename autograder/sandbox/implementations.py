@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
@@ -43,14 +43,11 @@ class Implementations:
         while True:
             if self._sandbox is None or not self._ends or self.has_ended:
                 self._sandbox = self._start()
-            ends = self._ends.pop(0)
             try:
                 self._sandbox.session("").request("", "serve", {"texts": texts}, Encoder(), lambda answer: None)
+                return self._ends.pop(0)
             except SubmissionError:  # it is busy, or has ended, because of what the tests before have asked
-                close(ends)
                 self.close()
-            else:
-                return ends
 
     @property
     def has_ended(self) -> bool:
@@ -72,8 +69,8 @@ class Implementations:
 
     def close(self) -> None:
         """End the worker."""
-        for ends in self._ends:
-            close(ends)
+        for descriptor in chain(*self._ends):
+            os.close(descriptor)
         self._ends = []
         if self._sandbox is not None:
             self._sandbox.restart()
@@ -84,10 +81,3 @@ class Implementations:
 
     def __exit__(self, *details: object) -> None:
         self.close()
-
-
-def close(descriptors: tuple[int, ...]) -> None:
-    """Close what nobody needs."""
-    for descriptor in descriptors:
-        with suppress(OSError):
-            os.close(descriptor)

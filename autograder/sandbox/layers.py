@@ -3,8 +3,6 @@
 Layers are found by trying. Namespaces are tried here, before the zygote starts; the others by each worker, which
 reports the layers that it reached before it sees submitted code. A missing layer that is required stops the grading;
 nothing is weakened silently.
-
-Bubblewrap puts separate namespaces around the zygote, with a read-only view of Python and nothing else of the system.
 """
 
 from __future__ import annotations
@@ -110,10 +108,7 @@ def choose_containment(level: str, packages: Mapping[str, Path]) -> Containment:
 
 
 def find_bubblewrap(packages: Mapping[str, Path]) -> tuple[tuple[str, ...], bool, str]:
-    """Bubblewrap's arguments, whether a worker can change to another user, and why bubblewrap does not work.
-
-    Without arguments it does not work, otherwise the reason is "".
-    """
+    """Bubblewrap's arguments, whether a worker can change to another user, and why there are no arguments."""
     program, is_root = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin"), os.geteuid() == 0
     if program is None:
         return (), is_root, "bwrap is not installed"

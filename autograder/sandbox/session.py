@@ -22,7 +22,6 @@ from foundation.assignment_file import Assignment
 from ..intake.names import wanted_imports
 from ..intake.rules import NO_TEXT
 from ..intake.sources import Locate, Sources, file_of
-from .budget import Budget
 from .errors import (
     SandboxUnavailableError,
     SubmissionDiedError,
@@ -32,7 +31,7 @@ from .errors import (
     WorkerKilledError,
     submission_error,
 )
-from .kept import MOST_NOTICES, Lines, Notices, Output, scrubbed
+from .kept import MOST_NOTICES, Budget, Lines, Notices, Output, scrubbed
 from .replies import CallReply, read_call, read_gradients, read_object, read_reply
 from .worker.messages import REPLY_LIMITS, Answer, Encoder, ProtocolError, pack, read_frame
 from .worker.mirror import Link

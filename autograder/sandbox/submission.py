@@ -10,9 +10,8 @@ import torch
 from foundation.assignment_file import Assignment
 
 from ..intake.sources import Locate, Sources, failing_module, file_of, in_module
-from .budget import Budget
 from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
-from .kept import Notices, Output
+from .kept import Budget, Notices, Output
 from .session import Session
 from .worker.messages import DTYPE_NAMES, Encoder
 from .worker.mirror import RemoteModule, build, call

@@ -1,7 +1,6 @@
 """Describes an exception of the submission for the trusted side: its kind, its message, line numbers.
 
-The trusted side has the sources and quotes the lines itself, so only file names and numbers are sent. It knows the same
-kinds, from its own copy of this module, and so no PyTorch is imported here.
+The trusted side, which imports this before PyTorch, has the sources and quotes the lines itself.
 """
 
 from __future__ import annotations

@@ -52,7 +52,8 @@ def harden(memory_bytes: int, cpu_seconds: int, layers: dict[str, str], uid: int
         seccomp: the filter's program in hexadecimal digits; "" = none for this processor.
     """
     _be_alone()
-    _offer_to_oom_killer()
+    with contextlib.suppress(OSError):  # where the machine runs out of memory, this process goes, not the grader
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     _limit(memory_bytes, cpu_seconds)
     steps: dict[str, Callable[[], None]] = {
         "uid": lambda: _drop_user(uid),
@@ -61,16 +62,13 @@ def harden(memory_bytes: int, cpu_seconds: int, layers: dict[str, str], uid: int
         "seccomp": lambda: _filter_calls(bytes.fromhex(seccomp)),
     }
     reached = []
-    for name, step in steps.items():
-        if name not in layers:
-            continue
+    for name in filter(layers.get, steps):
         try:
-            step()
+            steps[name]()
+            reached.append(name)
         except (LayerMissingError, OSError, ValueError) as error:
             if layers[name] == "required":
                 raise LayerMissingError(f"this machine lacks a required layer: {name}: {error}") from error
-        else:
-            reached.append(name)
     return reached
 
 
@@ -90,12 +88,6 @@ def _be_alone() -> None:
     with contextlib.suppress(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
         raise LayerMissingError("an import has started a process")
-
-
-def _offer_to_oom_killer() -> None:
-    """Where the machine runs out of memory, this process is to go, not the zygote or the grader."""
-    with contextlib.suppress(OSError), Path("/proc/self/oom_score_adj").open("w", encoding="ascii") as file:
-        file.write("1000")
 
 
 def _drop_user(uid: int | None) -> None:

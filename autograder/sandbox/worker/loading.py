@@ -1,10 +1,8 @@
 """Makes modules from a submission's source text, and puts stand-ins in the place of some components.
 
-Used in both ways to run: in a student's own process and in the sandboxed worker. Imports the standard library alone,
-so that it works where no file can be opened; the contract and the stand-ins are handed in.
-
-The importable modules are the same in both: Python's own, and what students are asked to install, whatever
-else is there. A worker cannot open files, so what is wanted is loaded before it runs; see `intake/names.py`.
+Used in both ways to run: in a student's own process and in the sandboxed worker. The importable modules are the same in
+both: Python's own, and what students are asked to install. A worker cannot open files, so what is wanted is loaded
+before it runs; see `intake/names.py`.
 """
 
 from __future__ import annotations
@@ -16,24 +14,14 @@ import inspect
 import linecache
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
-PACKAGES = (
-    "torch",
-    "numpy",
-    "matplotlib",
-    "sacrebleu",
-    "tqdm",
-    "pytest",
-    "IPython",
-    "ipywidgets",
-    "typing_extensions",
-)
+PACKAGES = ("torch", "numpy", "matplotlib", "sacrebleu", "tqdm", "pytest", "IPython", "ipywidgets", "typing_extensions")
 """Import names of what `pyproject.toml` lists for students; the last three come with `jupyter` and `torch`."""
 TORCH = {"amp", "autograd", "backends", "cuda", "distributions", "fft", "func", "linalg", "nn", "optim", "profiler"}
 TORCH |= {"random", "special", "types", "utils.checkpoint", "utils.data", "utils.serialization"}
@@ -119,15 +107,9 @@ class Package(MetaPathFinder, Loader):
             vars(module)["__builtins__"] = {**builtins_for(self.sources), **self.more_builtins}
             with self._settings_kept():
                 exec(code, vars(module))  # noqa: S102  what this is for
-            if "__getattr__" in vars(module):  # what a module makes when it is asked for is made now
-                for name in self.contract.get(short_name, ()):
-                    with suppress(AttributeError):
-                        setattr(module, name, getattr(module, name))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # also SystemExit: a submission may call exit() where it likes
-            if isinstance(error, SyntaxError) and error.filename == path and "Python" not in error.msg:
-                error.msg += f" (Python {sys.version_info.major}.{sys.version_info.minor})"
             self._errors[short_name] = error, error.__traceback__  # each time it is raised, it gets a longer one
             vars(module)["__getattr__"] = partial(self._raise_first, short_name)
         for name in filter(partial(hasattr, self.stand_ins), self.contract.get(short_name, ())):
@@ -138,8 +120,7 @@ class Package(MetaPathFinder, Loader):
     def _raise_first(self, module: str, name: str) -> NoReturn:
         """Stands for the names that a module lacks since it could not be imported: raises the error that was the first.
 
-        Raises:
-            Exception: that error; instead of AttributeError, which `from … import` hides, an ImportError like it.
+        Instead of AttributeError, which `from … import` hides, an ImportError like it.
         """
         if name.startswith("__"):  # the import system asks for some
             raise AttributeError(name)
@@ -151,9 +132,7 @@ class Package(MetaPathFinder, Loader):
     def get(self, component: str) -> Any:
         """The component "module.Name" of the submission, with the isolation that is in force.
 
-        Raises:
-            Exception: what importing its module raised.
-            MissingComponentError: where the module has no such name.
+        Raises what importing its module raised, or MissingComponentError where the module has no such name.
         """
         module_name, name = component.split(".")
         try:
@@ -189,7 +168,6 @@ class Package(MetaPathFinder, Loader):
         own_module, own_name = component.split(".")
         # Asked for one by one: a walk over sys.modules would copy its pages in every fork of the zygote.
         loaded = {name: sys.modules.get(f"{self.name}.{name}") for name in self.sources}
-        modules = [module for module in loaded.values() if module is not None]
         own = vars(loaded[own_module]).get(own_name) if loaded.get(own_module) else None
         inherited = set(map(id, own.__mro__)) if isinstance(own, type) else set()
         instead = {
@@ -201,7 +179,7 @@ class Package(MetaPathFinder, Loader):
             if id(vars(module)[name]) not in inherited
             if takes_what(vars(module)[name], getattr(self.stand_ins, name))
         }
-        for module in modules:
+        for module in filter(None, loaded.values()):
             for attribute, value in list(vars(module).items()):
                 if id(value) in instead:
                     self._replace(module, attribute, instead[id(value)])

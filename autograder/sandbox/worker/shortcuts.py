@@ -26,17 +26,10 @@ import torch
 from .failures import ForbiddenShortcut
 
 ALL_KERNELS = tuple(sorted(full.removeprefix("aten::") for full in torch._C._dispatch_get_all_op_names()))
-KEYS = (
-    "CPU",
-    "AutogradCPU",
-    "NestedTensorCPU",
-    "AutogradNestedTensor",
-    "MkldnnCPU",
-    "QuantizedCPU",
-    "AutogradOther",
-    "CompositeImplicitAutograd",
-    "FuncTorchVmapMode",
-)
+KEYS = """
+CPU AutogradCPU NestedTensorCPU AutogradNestedTensor MkldnnCPU QuantizedCPU AutogradOther CompositeImplicitAutograd
+FuncTorchVmapMode
+"""
 """The kinds of tensors that a worker can make, and two ways around them: an operator's own kernel, and `vmap`."""
 
 
@@ -56,10 +49,10 @@ def prepare(
         key: for the answers; see `answer`.
     """
     asked: list[str] = []
-    replaced = [(name, target, signed_refusal(name, asked, key)) for name in kernels_named(kernels) for target in KEYS]
+    replaced = [(name, signed_refusal(name, asked, key)) for name in kernels_named(kernels)]
     stopped = [(find(name), refusal(name.rpartition(".")[2])) for name in python]
     forever = [(find(name), refusal(name.rpartition(".")[2])) for name in always]
-    new_library, halt, undone = torch._C._dispatch_library, stop, restored
+    new_library, halt, kinds = torch._C._dispatch_library, stop, KEYS.split()
     libraries: list[Any] = []  # without the library, its kernels go too
     before: list[Callable[[], None]] = []
     calls, guarded, anything = [call_of(name) for name in probed(kernels)], frozenset(components), BaseException
@@ -77,11 +70,10 @@ def prepare(
         libraries.append(new_library("IMPL", "aten", ""))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
-            for name, target, refuse in replaced:
-                libraries[0].impl(name, target, refuse)
-        for function, refuse in stopped:
-            before.append(undone(function))
-            halt(function, refuse)
+            for name, refuse in replaced:
+                for kind in kinds:
+                    libraries[0].impl(name, kind, refuse)
+        before.extend(halt(function, refuse) for function, refuse in stopped)
 
     def prove(question: str) -> str:
         asked.append(question)
@@ -163,33 +155,26 @@ def signed_refusal(name: str, asked: list[str], key: str) -> Callable[..., NoRet
     return refuse_and_answer
 
 
-def stop(function: Any, by: Callable[..., NoReturn]) -> None:
-    """Makes a class or a function call `by`, which raises, whatever name it is called under."""
+def stop(function: Any, by: Callable[..., NoReturn]) -> Callable[[], None]:
+    """Makes a class or a function call `by`, which raises, whatever name it is called under; returns the way back.
+
+    Of a class that is each method, private and static ones too: each computes a part of what is forbidden.
+    """
     if isinstance(function, type):
-        for name in methods_of(function):
-            setattr(function, name, by)
-        return
+        methods = (FunctionType, staticmethod, classmethod)
+        kept = {name: value for name, value in vars(function).items() if isinstance(value, methods)}
+        new: dict[str, Any] = dict.fromkeys(kept, by)
+    else:
 
-    def refuse(*arguments: object, refuse_by: Callable[[], NoReturn], **options: object) -> NoReturn:
-        refuse_by()
+        def refuse(*arguments: object, refuse_by: Callable[[], NoReturn], **options: object) -> NoReturn:
+            refuse_by()
 
-    function.__code__, function.__defaults__ = refuse.__code__, None
-    function.__kwdefaults__ = {"refuse_by": by}
+        new = {"__code__": refuse.__code__, "__defaults__": None, "__kwdefaults__": {"refuse_by": by}}
+        kept = {name: getattr(function, name) for name in new}
 
-
-def methods_of(kind: type) -> list[str]:
-    """The methods that a class defines, private and static ones too: each computes a part of what is forbidden."""
-    return [name for name, value in vars(kind).items() if isinstance(value, (FunctionType, staticmethod, classmethod))]
-
-
-def restored(function: Any) -> Callable[[], None]:
-    """A function that undoes what `stop` is about to do."""
-    is_class = isinstance(function, type)
-    names = methods_of(function) if is_class else ("__code__", "__defaults__", "__kwdefaults__")
-    kept = [(name, vars(function)[name] if is_class else getattr(function, name)) for name in names]
-
-    def restore() -> None:
-        for name, value in kept:
+    def put(values: dict[str, Any]) -> None:
+        for name, value in values.items():
             setattr(function, name, value)
 
-    return restore
+    put(new)
+    return partial(put, kept)

@@ -36,7 +36,6 @@ sacrebleu.tokenizers.tokenizer_none
 
 
 HUGE_PAGE, MADV_COLLAPSE = 2 << 20, 25
-"""Of Linux 6.1; where a kernel has no such pages, it refuses, and nothing changes."""
 
 
 def import_common() -> None:
@@ -53,15 +52,10 @@ def import_quietly(name: str) -> None:
             importlib.import_module(name)
 
 
-def still_torch() -> None:
-    """Keeps PyTorch at one thread: OpenMP would start more, which a worker may not do, and end the process."""
-    torch.set_num_threads(1)
-    torch.set_num_threads = lambda nthreads: None
-    torch.set_num_interop_threads = lambda nthreads: None
-
-
 def warm_up() -> None:
     """Does once what imports modules when first done: a fork cannot import, and would repeat the work."""
+    torch.set_num_threads(1)  # OpenMP would start more, which a worker may not do, and end the process
+    torch.set_num_threads = torch.set_num_interop_threads = do_nothing
     weight = torch.nn.Parameter(torch.ones(2, 2))
     optimizer = torch.optim.SGD([weight], lr=0.1)
     torch.nn.CrossEntropyLoss()(torch.ones(2, 2) @ weight, torch.tensor([0, 1])).backward()
@@ -92,15 +86,15 @@ def collapse_memory() -> None:
 
 def write_nowhere() -> None:
     """From now on, what this process writes to files and folders goes nowhere: a log file costs no marks."""
-    opened, save, is_told = open, torch.save, False
+    opened, save, is_noted = open, torch.save, False
 
     def open_file(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
-        nonlocal is_told
+        nonlocal is_noted
         if isinstance(file, int) or not set("wax+") & set(mode):
             return opened(file, mode, *arguments, **options)
-        if not is_told:
-            is_told = True
+        if not is_noted:
             print(f"(graded, files are not written: {os.fspath(file)!r})", file=sys.stderr)
+        is_noted = True
         return io.BytesIO() if "b" in mode else io.StringIO()
 
     def save_object(obj: object, f: Any, *arguments: Any, **options: Any) -> None:

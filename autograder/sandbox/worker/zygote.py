@@ -1,10 +1,9 @@
 """A process that has PyTorch loaded and nothing of ours to hide, and forks one worker for each submission.
 
-It is started with one end of a socket pair as standard input. Each message there asks for a fork, and has four
-descriptors (requests, replies, output, warden), and those of pipes to other workers, if any. On the warden, a socket of
-that worker alone, the zygote answers with the pid, and then with the exit status once the other side writes anything or
-goes away. So graders that share a zygote never wait for each other; a worker never outlives its grader, nor the zygote
-whoever started it.
+Its standard input is a socket. Each message there asks for a fork, and has four descriptors (requests, replies, output,
+warden), and those of pipes to other workers. On the warden, a socket of that worker alone, the zygote answers with the
+pid, and then with the exit status once the other side writes anything or goes away. So graders that share a zygote
+never wait for each other; a worker never outlives its grader, nor the zygote whoever started it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib.util
-import io
 import json
 import os
 import selectors
@@ -20,6 +18,7 @@ import signal
 import socket
 import sys
 from types import ModuleType
+from typing import IO
 
 from . import hardening, running, surroundings
 from .peers import Worker
@@ -37,7 +36,6 @@ def main() -> None:
     surroundings.import_common()
     has_stand_ins = importlib.util.find_spec("stand_ins") is not None
     stand_ins = importlib.import_module("stand_ins") if has_stand_ins else ModuleType("stand_ins")
-    surroundings.still_torch()
     running.compile_nothing()
     os.getcwd = lambda: "/"  # the system call is denied to workers; `os.path.abspath(__file__)` is no reason to fail
     surroundings.warm_up()
@@ -75,16 +73,14 @@ class Zygote:
 
     def fork(self, descriptors: list[int]) -> None:
         """Starts a worker on (requests, replies, output, warden, more pipes)."""
-        requests, replies, output, warden_descriptor, *more = descriptors
-        pipes = [requests, replies, output, *more]
-        warden = socket.socket(fileno=warden_descriptor)
+        warden = socket.socket(fileno=descriptors.pop(3))
         try:
             pid = os.fork()
         except OSError:  # no memory or no processes left: the other side sees a closed warden
             pid = -1
         if pid == 0:
-            self.become_worker(*pipes)
-        for pipe in pipes:
+            self.become_worker(*descriptors)
+        for pipe in descriptors:
             os.close(pipe)
         if pid < 0:
             warden.close()
@@ -118,8 +114,7 @@ class Zygote:
             kept = sorted({requests, replies, *more})
             for low, high in zip([2, *kept], [*kept, 4096], strict=True):
                 os.closerange(low + 1, high)
-            sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
-            sys.stdout, sys.stderr = (open_text(descriptor) for descriptor in (1, 2))
+            sys.stdin, sys.stdout, sys.stderr = open_text(0, "r"), open_text(1), open_text(2)
             Worker(self.stand_ins, more).serve(requests, replies)
         except BaseException as error:  # whatever it is, it must not reach the zygote's own loop
             with contextlib.suppress(BaseException):
@@ -128,10 +123,9 @@ class Zygote:
         os._exit(0)
 
 
-def open_text(descriptor: int) -> io.TextIOWrapper:
-    """A text stream on a descriptor that takes any character and writes line by line."""
-    binary = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
-    return io.TextIOWrapper(binary, encoding="utf-8", errors="backslashreplace", line_buffering=True)
+def open_text(descriptor: int, mode: str = "w") -> IO[str]:
+    """A stream on a descriptor that takes any text and writes line by line."""
+    return open(descriptor, mode, 1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 def report(warden: socket.socket, message: dict[str, float]) -> None:
