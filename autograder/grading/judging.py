@@ -4,8 +4,8 @@
         store(record)
 
 Nothing here imports, unpickles or evaluates any part of the submission. The judgement is a function of the
-submission, the assignment, the seed and the grader's version. What a clock decides is what the assignment's limits
-say about submitted code, and a safety net around our own, which is noted when it strikes.
+submission, the assignment, the seed and the grader's version; clocks enforce the assignment's limits alone, and a
+safety net around our own code, which is noted when it strikes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from foundation.assignment_file import Assignment, Task
 from foundation.places import ANSWERS
@@ -34,7 +33,7 @@ from ..testing.results import State, TaskResult, judge_task
 from .explaining import find_misconceptions
 from .low_bleu import why_low
 from .record import Record, judge_bleu
-from .scoring import Score, ScoringError, read_references, read_sources, read_translations, score
+from .scoring import Note, Score, ScoringError, read_references, read_sources, read_translations, score
 
 BY_HAND = "marked by hand, in class"
 UNDONE = "PyTorch's own layers no longer refused"
@@ -53,7 +52,6 @@ class Grader:
     code_of_tests: dict[int, str] = field(init=False)  # expressions that submissions should not repeat
 
     def __post_init__(self) -> None:
-        """Makes once what own tests are tried on, for all submissions."""
         tasks = [task for task in self.assignment.tasks if task.tests_of]
         self.implementations = {task.number: implementations_of(task, self.assignment) for task in tasks}
         self.code_of_tests = code_of_tests(self.assignment.folder, self.assignment.contract)
@@ -82,13 +80,9 @@ class Grader:
         mentions = find_mentions(handed_in, forbidden, submission.locate)
         copied = find_copied(submission, own, assignment.contract, self.code_of_tests)
         to_read = partial(listed, submission, own, assignment, copied)
-        bleu, results, notes = judge_translations(submission, assignment, self.references)
-        record = record.judged(
-            results,
-            [*submission.notes, *notes, *(mention.removeprefix("note: ") for mention in mentions)],
-            bleu=bleu,
-            internals=to_read(Notices()),
-        )
+        notes = [*submission.notes, *(mention.removeprefix("note: ") for mention in mentions)]
+        bleu, results = judge_translations(submission, assignment, self.references, notes.append)
+        record = record.judged(results, notes, bleu=bleu, internals=to_read(Notices()))
         tested = [task for task in assignment.tasks if task.has_component_tests]
         known: dict[str, TaskResult] = {}
         with Sandbox(
@@ -126,11 +120,11 @@ class Grader:
 
         Only the process that has started the zygote can: in a fork of it, nothing happens.
         """
-        is_needed = self.zygote.is_ours and self.zygote.has_ended
-        if is_needed:
-            self.zygote.close()
-            self.zygote = Zygote(self.assignment, self.level)
-        return is_needed
+        if not (self.zygote.is_ours and self.zygote.has_ended):
+            return False
+        self.zygote.close()
+        self.zygote = Zygote(self.assignment, self.level)
+        return True
 
 
 def listed(
@@ -152,20 +146,14 @@ def left_to_people(task: Task, answers: str) -> TaskResult:
     return TaskResult(task, State.NOT_ATTEMPTED, 0.0, BY_HAND)
 
 
-class Translations(NamedTuple):
-    """The judgement of a file of translations."""
+def judge_translations(
+    intake: Intake, assignment: Assignment, references: Path, note: Note = lambda line: None
+) -> tuple[Score | None, list[TaskResult]]:
+    """The BLEU of translations, None where they cannot be scored, and the results of the tasks that ask for one."""
+    tasks = [task for task in assignment.tasks if task.threshold]
 
-    bleu: Score | None  # None where they cannot be scored
-    results: list[TaskResult]  # of the tasks that have a threshold
-    notes: list[str]
-
-
-def judge_translations(intake: Intake, assignment: Assignment, references: Path) -> Translations:
-    """Scores translations by the references, `source|||target` lines."""
-    tasks, notes = [task for task in assignment.tasks if task.threshold], list[str]()
-
-    def all_in(state: State, message: str) -> Translations:
-        return Translations(None, [TaskResult(task, state, 0.0, message) for task in tasks], notes)
+    def all_in(state: State, message: str) -> tuple[None, list[TaskResult]]:
+        return None, [TaskResult(task, state, 0.0, message) for task in tasks]
 
     if intake.translations_problem:
         return all_in(State.NOT_GRADED, intake.translations_problem)
@@ -177,11 +165,12 @@ def judge_translations(intake: Intake, assignment: Assignment, references: Path)
     except ScoringError as error:
         return all_in(State.GRADER_ERROR, f"the references cannot be read: {error}")
     try:
-        lines = read_translations(intake.translations, name=TRANSLATIONS, expected=len(targets), note=notes.append)
+        lines = read_translations(intake.translations, name=TRANSLATIONS, expected=len(targets), note=note)
         bleu = score(lines, targets)
     except ScoringError as error:
         return all_in(State.ERROR, str(error))
     results = [judge_bleu(task, bleu, assignment) for task in tasks]
     if any(result.state is State.FAILED for result in results):
-        notes += [f"{TRANSLATIONS}: {reason}" for reason in why_low(lines, targets, read_sources(references))]
-    return Translations(bleu, results, notes)
+        for reason in why_low(lines, targets, read_sources(references)):
+            note(f"{TRANSLATIONS}: {reason}")
+    return bleu, results

@@ -2,8 +2,6 @@
 
     record = new_record("anna", assignment, version)        every part is pending
     record = record.taken_in(files).judged(results)         each step of the grading makes a new record
-    write_record(Path("anna.json"), record.finished())      in one piece or not at all
-    record = read_record(Path("anna.json"))                 a Record, or None
 
 Every text in the models below is free of control characters and cut to its length.
 """
@@ -47,10 +45,10 @@ def _cleaned(limit: int) -> BeforeValidator:
     return BeforeValidator(lambda text: clean(text, limit) if isinstance(text, str) else text)
 
 
-Name: TypeAlias = Annotated[str, Field(max_length=MAX_NAME), _cleaned(MAX_NAME)]
-Text: TypeAlias = Annotated[str, Field(max_length=MAX_TEXT), _cleaned(MAX_TEXT)]
-TestText: TypeAlias = Annotated[str, Field(max_length=MAX_TEST_TEXT), _cleaned(MAX_TEST_TEXT)]
-Traceback: TypeAlias = Annotated[str, Field(max_length=MAX_TRACEBACK), _cleaned(MAX_TRACEBACK)]
+Name: TypeAlias = Annotated[str, _cleaned(MAX_NAME)]
+Text: TypeAlias = Annotated[str, _cleaned(MAX_TEXT)]
+TestText: TypeAlias = Annotated[str, _cleaned(MAX_TEST_TEXT)]
+Traceback: TypeAlias = Annotated[str, _cleaned(MAX_TRACEBACK)]
 Sha256: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Sha256OrNone: TypeAlias = Annotated[str, Field(pattern="^([0-9a-f]{64})?$")]
 Points: TypeAlias = Annotated[float, Field(ge=0)]
@@ -199,10 +197,7 @@ class Record(Model):
         return self.judged(files=kept, content_hash=content_hash(files), seed_id=seed_id)
 
     def judged(self, results: Iterable[TaskResult] = (), notes: Iterable[str] = (), **facts: object) -> Record:
-        """The record with the results of some tasks, notes on the submission, and other fields of the judgement.
-
-        Later results of a task replace earlier ones.
-        """
+        """The record with results of tasks, which replace earlier ones, notes, and other fields of the judgement."""
         known = {result.task.number: part_of(result) for result in results}
         parts = (known.get(part.number, part) for part in self.judgement.parts)
         notes = (*self.judgement.notes, *notes)[:MAX_NOTES]
@@ -296,12 +291,12 @@ class NotWrittenError(RuntimeError):
 
 
 def write_record(path: Path, record: Record) -> None:
-    """Writes a record; see `write_result`."""
+    """Writes a record in one piece."""
     write_result(path, record.model_dump_json(indent=2) + "\n")
 
 
 def write_json(path: Path, content: object) -> None:
-    """Writes other results; see `write_result`."""
+    """Writes other results in one piece."""
     write_result(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -7,14 +7,7 @@ r"""Scores a file of translations: BLEU, its interval, and a verdict for each th
     print(as_text(result, verdicts))
 
 BLEU (Papineni et al. 2002, section 2.3) of a corpus is sacreBLEU's; the course's text is already tokenized, so without
-its tokenizer:
-
-    BLEU = BP * exp(1/4 * sum_{n=1..4} log p_n)        BP = min(1, exp(1 - r / c))
-
-where p_n is the share of the translations' n-grams that also occur in their references (each counted at most as
-often as there), c the number of words in the translations and r that in the references. It follows from ten numbers per
-sentence: c, r, and for each n the matching and the total n-grams. Their sums over sentences drawn with replacement give
-the bootstrap interval (Koehn 2004, section 3). sacreBLEU draws the same samples, but keeps only the interval's width.
+its tokenizer. The interval is that of its bootstrap (Koehn 2004, section 3): half its width around the samples' mean.
 
 A threshold is reached where BLEU itself is at least as large; points depend on that alone. Where the 95% interval
 contains the threshold, there are too few test sentences to tell on which side of it the model is, and the verdict is
@@ -24,26 +17,22 @@ Of a file only `\n` or `\r\n` ends a line: `str.splitlines` would also split at 
 sentence against its reference.
 """
 
+import json
 import logging
 import math
 import os
 import re
-import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from sacrebleu.metrics.bleu import BLEU, BLEUScore
+from sacrebleu.metrics.bleu import BLEU
 
 from foundation.command_line import UserError
 from foundation.texts import as_threshold, counted, line_of, printable
 
 MAX_BYTES = 10_000_000
-MAX_LINES = 100_000
 MAX_LINE_CHARACTERS = 5_000
 MAX_COMPOSED_CHARACTERS = 1_000
 """Longer lines stay as they are: composing takes quadratic time where someone heaps accents on one letter."""
@@ -51,17 +40,12 @@ SEPARATOR = "|||"
 BPE_MARK = "@@"
 
 SAMPLES = 1_000
-SEED = 12_345  # sacreBLEU's own default, so that both draw the same samples
-LEVEL = 0.95
 DECIMALS = 10
 """Sums of logarithms are accurate to about 15; a score of exactly 0.45 must not become 0.44999999999999996."""
-MAX_ORDER = 4
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
+THRESHOLD = re.compile(r"\s*([A-Za-z][A-Za-z0-9_-]{0,31})\s*=\s*(0?\.\d+|[01]\.?0*)\s*")
 UNRELATED = 0.02
 """A BLEU below this suggests the wrong file: another split, another order, the source language."""
-WIDTH = 95
 
-Array = NDArray[Any]
 Note = Callable[[str], None]
 """Called with a line of text for everything that is not an error but worth knowing."""
 
@@ -81,10 +65,10 @@ def read_translations(
         source: a text file in UTF-8, or its content. Where every line has the form `src|||tgt`, `tgt` is taken.
         expected: the number of references. Any other number of lines is an error; blank lines at the end are no
             sentences, unless they are needed to have one for each reference.
-        name: of the file in messages; by default its path.
+        name: the file's in messages; by default its path.
         note: see `Note`.
 
-    Raises: ScoringError where the file cannot be read as that.
+    Raises: ScoringError.
     """
     written, name = _lines(source, name)
     lines = _without_blank_end(written, expected)
@@ -151,8 +135,6 @@ def _lines(source: str | os.PathLike[str] | bytes, name: str | None) -> tuple[li
     if "\r" in text and "\n" not in text:
         raise ScoringError(f"{name}: its lines end in CR alone; save it with LF or CRLF")
     lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
-    if len(lines) > MAX_LINES:
-        raise ScoringError(f"{name}: {len(lines):,} lines are too many; at most {MAX_LINES:,} are read")
     for number, line in enumerate(lines, start=1):
         if len(line) > MAX_LINE_CHARACTERS:
             limit = f"at most {MAX_LINE_CHARACTERS:,} are read as one sentence"
@@ -161,7 +143,6 @@ def _lines(source: str | os.PathLike[str] | bytes, name: str | None) -> tuple[li
 
 
 def _without_blank_end(lines: list[str], least: int) -> list[str]:
-    """The lines without blank ones at the end, but at least so many."""
     end = len(lines)
     while end > least and not lines[end - 1].strip():
         end -= 1
@@ -169,7 +150,6 @@ def _without_blank_end(lines: list[str], least: int) -> list[str]:
 
 
 def _target_sides(lines: list[str], name: str) -> list[str]:
-    """The part after `|||` of every line; the same list where no line has `|||`."""
     counts = [line.count(SEPARATOR) for line in lines]
     if not any(counts):
         return lines
@@ -200,32 +180,14 @@ def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int 
         given = f"{counted(len(hypotheses), 'translation')} for {counted(len(references), 'reference')}"
         raise ScoringError(f"{given}; there must be one for each, in order")
     bleu = BLEU(tokenize="none", force=True)
-    pairs = zip(map(undo_bpe, hypotheses), map(undo_bpe, references), strict=True)
-    sentences = [bleu.corpus_score([hypothesis], [[reference]]) for hypothesis, reference in pairs]
-    statistics = np.array([[s.sys_len, s.ref_len, *s.counts, *s.totals] for s in sentences], dtype=np.int64)
-    low, high = _interval(statistics, samples)
-    bleu.n_bootstrap, bleu.seed = samples, SEED  # as sacreBLEU's own bootstrap sets them for the signature
-    corpus = _bleu_of_sums(statistics.sum(axis=0))
+    ours, theirs = ([undo_bpe(line) for line in lines] for lines in (hypotheses, references))
+    corpus = bleu.corpus_score(ours, [theirs], n_bootstrap=samples)
+    signature = str(bleu.get_signature())
+    report = json.loads(corpus.format(width=DECIMALS, signature=signature, is_json=True))
+    mean, spread = report.get("confidence_mean", 0.0), report.get("confidence_var", 0.0)  # of a BLEU of 0 none
+    low, high = max(0.0, mean - spread), min(100.0, mean + spread)
     value, low, high = (round(percent / 100, DECIMALS) for percent in (corpus.score, low, high))
-    return Score(value, low, high, len(references), str(bleu.get_signature()))
-
-
-def _bleu_of_sums(sums: Array) -> BLEUScore:
-    """BLEU in percent, as sacreBLEU computes it, of the ten sums over a corpus."""
-    c, r, *counts = sums.tolist()
-    return BLEU.compute_bleu(counts[:MAX_ORDER], counts[MAX_ORDER:], c, r, smooth_method="exp")
-
-
-def _interval(statistics: Array, samples: int) -> tuple[float, float]:
-    """The middle 95% of BLEU of samples that draw, with replacement, as many sentences as there are.
-
-    By sacreBLEU's rule, a 40th of the samples is cut off at each end.
-    """
-    generator, n = np.random.default_rng(SEED), len(statistics)
-    drawn = (statistics[generator.integers(n, size=n)].sum(axis=0) for _ in range(samples))
-    ordered = sorted(_bleu_of_sums(sums).score for sums in drawn)
-    cut = samples // round(2 / (1 - LEVEL))
-    return ordered[cut], ordered[samples - cut - 1]
+    return Score(value, low, high, len(references), signature)
 
 
 @dataclass(frozen=True)
@@ -253,22 +215,18 @@ def parse_thresholds(arguments: Iterable[str]) -> dict[str, float]:
     """Thresholds written as `NAME=VALUE`, in the order given. Raises: ScoringError."""
     thresholds: dict[str, float] = {}
     for argument in arguments:
-        name, _, value = (part.strip() for part in argument.partition("="))
-        try:
-            thresholds[name] = float(value)
-        except ValueError:
-            thresholds[name] = math.nan
-        if not NAME.fullmatch(name) or not 0 <= thresholds[name] <= 1:  # NaN is in no range
+        match = THRESHOLD.fullmatch(argument)
+        if match is None:
             where = f"--threshold {printable(argument, 60)}"
             raise ScoringError(f"{where}: write NAME=VALUE with a BLEU from 0 to 1, such as advanced=0.45")
+        thresholds[match[1]] = float(match[2])
     return thresholds
 
 
 def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
     """The score and its verdicts as lines for a terminal; plain ASCII, unless a note is not."""
-    value, low, high = figures(score, verdicts)
     lines = [
-        f"BLEU       {value}   95% interval {low} to {high}",
+        f"BLEU       {shown(score.value)}   95% interval {shown(score.low)} to {shown(score.high)}",
         f"sentences  {score.sentences:,}",
         f"signature  {score.signature}",
     ]
@@ -277,36 +235,26 @@ def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
     for v in verdicts:
         counts = f" (counts as {'passed' if v.is_reached else 'failed'})" if v.status == "borderline" else ""
         lines.append(f"{v.name:<{width}}  {as_threshold(v.threshold):>8}  {v.status}{counts}")
-    doubtful = [f"{v.name}: {explain(v, score, verdicts)}." for v in verdicts if v.status == "borderline"]
-    lines += [""] * bool(doubtful) + [textwrap.fill(sentence, WIDTH) for sentence in doubtful]
+    doubtful = [f"{v.name}: {explain(v, score)}." for v in verdicts if v.status == "borderline"]
+    lines += [""] * bool(doubtful) + doubtful
     if score.value < UNRELATED:
         notes = [*notes, "hardly anything matches: do both files have the same split, order and language?"]
     lines += [""] * bool(notes) + [f"note: {printable(note, 500)}" for note in notes]
     return "\n".join(lines) + "\n"
 
 
-def explain(verdict: Verdict, score: Score, verdicts: Sequence[Verdict] = ()) -> str:
-    """A verdict as a sentence without its full stop, with as many digits as those shown beside it need."""
-    value, low, high = figures(score, [verdict, *verdicts])
-    threshold, span = as_threshold(verdict.threshold), f"the 95% interval {low} to {high}"
+def explain(verdict: Verdict, score: Score) -> str:
+    """A verdict as a sentence without its full stop."""
+    threshold, span = as_threshold(verdict.threshold), f"the 95% interval {shown(score.low)} to {shown(score.high)}"
     if verdict.status == "passed":
-        return f"BLEU {value} reaches {threshold}, and so does all of {span}"
+        return f"BLEU {shown(score.value)} reaches {threshold}, and so does all of {span}"
     if verdict.status == "failed":
-        return f"BLEU {value} is below {threshold}, and so is all of {span}"
+        return f"BLEU {shown(score.value)} is below {threshold}, and so is all of {span}"
     side = "reaches it and counts as passed" if verdict.is_reached else "is below it and counts as failed"
     doubt = f"{counted(score.sentences, 'sentence')} cannot settle it"
-    return f"{threshold} lies within {span}: BLEU {value} {side}, but {doubt}"
+    return f"{threshold} lies within {span}: BLEU {shown(score.value)} {side}, but {doubt}"
 
 
-def figures(score: Score, verdicts: Sequence[Verdict]) -> tuple[str, str, str]:
-    """BLEU and the ends of its interval, all with the same number of decimals: two, or more where these would mislead.
-
-    None is rounded across a threshold: 0.446 is never shown as 0.45 beside a threshold of 0.45 that it misses.
-    """
-    values = (score.value, score.low, score.high)
-    for decimals in range(2, DECIMALS + 1):
-        shown = [f"{value:.{decimals}f}" for value in values]
-        pairs = list(zip(shown, values, strict=True))
-        if all((float(s) >= v.threshold) == (value >= v.threshold) for s, value in pairs for v in verdicts):
-            break
-    return shown[0], shown[1], shown[2]
+def shown(bleu: float) -> str:
+    """A BLEU with three decimals, rounded down: 0.4499 never reads as the 0.45 that it misses."""
+    return f"{math.floor(round(bleu * 1000, 6)) / 1000:.3f}"

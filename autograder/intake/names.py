@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from functools import lru_cache
-from importlib.util import resolve_name
 from typing import NamedTuple
 
 from ..sandbox.worker.loading import is_harmless
 from .sources import Sources, tree_of
 
 MAX_NAMES = 500
-TOP = "submission"
-MOST_FOLDERS = 20
-"""Within each other; a name of 50,000 parts would stand for as many folders, whose names fill the memory."""
-PARAMETERS = {
-    "import_module": ("name", "package"),
-    "__import__": ("name", "globals", "locals", "fromlist", "level"),
-}
 WATCHED = {"getattr", "setattr", "delattr"}
 """Built-in functions of which the worker sees what they reach, under their own names."""
 Named = ast.Name | ast.Attribute | ast.Call | ast.MatchClass
 
 
 class Import(NamedTuple):
-    """An import, by a statement or by a call: `from ..module import name`, or `import module` without names."""
+    """A statement: `from ..module import name`, or `import module` without names."""
 
     line: int
     level: int  # the number of dots
@@ -50,24 +41,14 @@ def nodes_of(text: str) -> tuple[ast.AST, ...]:
 @lru_cache(maxsize=64)
 def imports_in(text: str) -> tuple[Import, ...]:
     """All imports of a module, wherever they stand in it."""
-    return tuple(part for node in nodes_of(text) for part in imported_by(node))
-
-
-def imported_by(node: ast.AST) -> Iterator[Import]:
-    """The imports of one statement or call."""
-    match node:
-        case ast.Import(names=aliases):
-            yield from (Import(node.lineno, 0, alias.name) for alias in aliases)
-        case ast.ImportFrom(level=level, module=module, names=aliases):
-            yield Import(node.lineno, level, module or "", tuple(alias.name for alias in aliases))
-        case ast.Call(func=ast.Attribute(attr=called) | ast.Name(id=called)) if called in PARAMETERS:
-            given = dict(zip(PARAMETERS[called], node.args, strict=False))
-            given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
-            name, dots = (getattr(given.get(key), "value", None) for key in ("name", "level"))
-            names = (getattr(part, "value", "") for part in getattr(given.get("fromlist"), "elts", []))
-            if isinstance(name, str):
-                level = dots if isinstance(dots, int) else len(name) - len(name.lstrip("."))
-                yield Import(node.lineno, level, name.lstrip("."), tuple(map(str, names)))
+    imports = []
+    for node in nodes_of(text):
+        if isinstance(node, ast.Import):
+            imports += [Import(node.lineno, 0, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = tuple(alias.name for alias in node.names)
+            imports.append(Import(node.lineno, node.level, node.module or "", names))
+    return tuple(imports)
 
 
 @lru_cache(maxsize=64)
@@ -78,24 +59,20 @@ def own_imports(text: str, importer: str, path: str = "", is_own_model: bool = F
     in a model of one's own (with `adapters.py`) absolute too.
     """
     modules: list[str] = []
-    own = [TOP, *importer.split(".")]
-    package = ".".join(own if path.endswith("/__init__.py") else own[:-1])
+    folders = importer.split(".") if path.endswith("/__init__.py") else importer.split(".")[:-1]
     for imported in imports_in(text):
-        level = imported.level or (package.count(".") + 1 if is_own_model else 0)
-        if not 0 < level <= len(own):  # a number that is written there may be any
-            continue
-        with suppress(ImportError):  # dots that lead out of the submission
-            for whole in imported.wholes:
-                parts = resolve_name("." * level + whole, package).split(".", MOST_FOLDERS)[1:MOST_FOLDERS]
-                modules += (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+        n_above = imported.level - 1
+        if n_above > len(folders) or not (imported.level or is_own_model):
+            continue  # its dots lead out of the submission, or it is a library
+        within = folders[: len(folders) - n_above] if imported.level else []
+        for whole in filter(None, imported.wholes):
+            parts = [*within, *whole.split(".")]
+            modules += (".".join(parts[:length]) for length in range(1, len(parts) + 1))
     return tuple(modules)
 
 
 def wanted_imports(sources: Sources) -> list[str]:
-    """The names to import before a submission runs, sorted: a worker cannot open files once submitted code runs.
-
-    A superfluous name does no harm: only what `worker.loading` lists is imported, and no part that starts anything.
-    """
+    """The names to import before a submission runs, sorted: a worker cannot open files once submitted code runs."""
     names = frozenset[str]().union(*(_harmless_names_in(text) for _, text in sources.values()))
     return sorted(names)[:MAX_NAMES]
 

@@ -1,9 +1,8 @@
-"""Names of PyTorch and Python in a submission's text that a person should know of; nothing is run.
+"""Names of PyTorch and Python in a submission's text that a person should know of, by `[contract.forbidden]`.
 
-Mentions of what students must write themselves are noted at home and in grading. Whether a mention is a use, the
-worker decides, where such a use raises (`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way
-around that, are allowed, and listed for a reader, with what the worker has seen of them (`sandbox/worker/watching.py`).
-The patterns are in `[contract.forbidden]` of `assignment.toml`.
+Mentions of what students must write themselves are noted at home and in grading; where one is used, the worker raises
+(`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way around that, are allowed, and listed for a
+reader, with what the worker has seen of them (`sandbox/worker/watching.py`).
 """
 
 from __future__ import annotations
@@ -60,8 +59,7 @@ def find_internals(
     given: dict[str, set[str]] = {}  # lines that were handed out, as far as they use internals
     for module in modules:
         text = release.get(module, ("", ""))[1]
-        handed_out = text.split("\n")
-        given[module] = {handed_out[line - 1].strip() for line, _ in internals_in(text, pattern)}
+        given[module] = {text.split("\n")[line - 1].strip() for line, _ in internals_in(text, pattern)}
     named = ((module, *use) for module in sorted(modules) for use in internals_in(sources[module][1], pattern))
     for module, line, name in (*seen, *named):
         code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""
@@ -70,7 +68,7 @@ def find_internals(
     return list(uses.values())[:MOST_INTERNALS]
 
 
-def followed_in(node: ast.AST) -> list[ast.AST]:
+def _followed_in(node: ast.AST) -> list[ast.AST]:
     """The names of modules in a part of a syntax tree after which the search of the text goes on, or the worker's."""
     match node:
         case ast.Attribute(value=value) | ast.Assign(targets=[ast.Name()], value=value):
@@ -85,7 +83,7 @@ def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
     """Line and name of the internals that a module names, and of functions that take computed names."""
     is_internal = cache(re.compile(pattern).fullmatch)
     nodes = nodes_of(text)
-    followed = {part for node in nodes for part in followed_in(node)}
+    followed = {part for node in nodes for part in _followed_in(node)}
     plain = set()  # functions of `BY_NAME` that are called with a name that everybody can read
     uses = set()
     for node, path in paths_in(text):

@@ -1,8 +1,8 @@
 """The statements of modules, such that other names, another layout and another order leave them as they are.
 
-Nothing is run. Each statement stands for itself; a loop, a condition or a `with` is its first line, and what stands in
-it are statements of their own. Names that the author chose are blank, those of libraries, builtins and the contract
-stay: `h = torch.relu(self.first(x))` reads as `_ = relu(self._(_))`. Docstrings, annotations and imports do not count.
+Each statement stands for itself; a loop or a `with` is its first line, and what stands in it are statements of their
+own. Names that the author chose are blank, those of libraries, builtins and the contract stay: `h =
+torch.relu(self.first(x))` reads as `_ = relu(self._(_))`. Docstrings, annotations and imports do not count.
 """
 
 from __future__ import annotations
@@ -150,9 +150,8 @@ class Blanking(ast.NodeTransformer):
     """Takes the author's own names out of a tree."""
 
     def __init__(self, tree: ast.Module, fixed: Collection[str]) -> None:
-        """Finds what the module imports: local names, and the last part of what they stand for."""
         self.known = {name: name for name in PYTHONS.union(fixed)}
-        self.imported: dict[str, str] = {}
+        self.imported: dict[str, str] = {}  # local names, with the last part of what they stand for
         for node in ast.walk(tree):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 for alias in node.names:

@@ -113,7 +113,7 @@ def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_
 @pytest.mark.parametrize(
     "content, state, message",
     [
-        (PERFECT, "passed", "BLEU 1.00 reaches"),
+        (PERFECT, "passed", "BLEU 1.000 reaches"),
         ("nothing like it\n" * 4, "failed", ""),
         (PERFECT * 2, "error", "8 lines"),
         ("", "error", "empty"),
@@ -123,10 +123,10 @@ def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_
 def test_translations(references, content, state, message):
     intake = Intake("anna", {}, translations=None if content is None else content.encode())
     assignment = read_assignment()
-    judged = judge_translations(intake, assignment, references)
-    assert [result.task.number for result in judged.results] == ["4.1", "4.2"]
-    assert bool(judged.bleu) == (state in ("passed", "failed"))
-    for result in judged.results:
+    bleu, results = judge_translations(intake, assignment, references)
+    assert [result.task.number for result in results] == ["4.1", "4.2"]
+    assert bool(bleu) == (state in ("passed", "failed"))
+    for result in results:
         assert (result.state, result.score) == (state, result.task.points if state == "passed" else 0)
         assert message in result.message
 

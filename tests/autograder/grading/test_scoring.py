@@ -1,6 +1,5 @@
 """Translations are read, scored as by sacreBLEU's own calls, and judged; `grade.py` reports that."""
 
-import dataclasses
 import json
 import random
 import subprocess
@@ -8,9 +7,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sacrebleu.metrics import BLEU
+import sacrebleu
 
 from autograder.grading import scoring
 from autograder.grading.scoring import (
@@ -25,7 +22,6 @@ from autograder.grading.scoring import (
 )
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from foundation.texts import as_threshold
 from grade import main
 
 WORDS = ["the", "a", "cat", "dog", "house", "garden", "sees", "likes", "is", "was", "very", "old", "in", "on"]
@@ -85,7 +81,6 @@ REFUSED = (  # by both readers, by the one of references, and by the one of thre
     ((read_references, read_three), b"", "is empty"),
     ((read_references, read_three), b"one\n\xe9t\xe9\n", "not UTF-8: byte 0xe9 at offset 4 (line 2); save the file as"),
     ((read_references, read_three), b"one\n" + b"x" * 5001 + b"\n", "line 2 is 5,001 characters long; at most 5,000"),
-    ((read_references, read_three), b"\n" * 100_001, "100,001 lines are too many; at most 100,000"),
     ((read_references, read_three), b"x" * 10_000_001, "is too large; at most 10 MB are read"),
     ((read_references, read_three), b"one\rtwo\rthree", "its lines end in CR alone; save it with LF or CRLF"),
     ((read_references,), "a|||b\nc\n", "line 2 has ||| 0 times; write src|||tgt in every line or in none"),
@@ -125,19 +120,15 @@ def test_byte_pair_marks_are_undone(marked, plain):
 # -- BLEU -----------------------------------------------------------------------------------------------
 
 
-text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
-
-
-@given(st.lists(st.tuples(text, text), min_size=1, max_size=8))
-def test_value_interval_and_signature_are_sacrebleus(pairs):
-    ours = score(*zip(*pairs, strict=True), samples=100)
-    hypotheses, references = ([scoring.undo_bpe(line) for line in side] for side in zip(*pairs, strict=True))
-    metric = BLEU(tokenize="none", force=True)
-    theirs = metric.corpus_score(hypotheses, [references], n_bootstrap=100)
-    assert 100 * ours.value == pytest.approx(theirs.score, abs=1e-7)
-    assert 50 * (ours.high - ours.low) == pytest.approx(theirs._ci, abs=1e-4)  # theirs are float32 inside
-    assert 0 <= ours.low <= ours.high <= 1
-    assert ours.signature == str(metric.get_signature()) and "|tok:none|" in ours.signature
+def test_value_and_interval_are_sacrebleus():
+    translations, references = corpus(50)
+    found = score(translations, references)
+    theirs = sacrebleu.corpus_bleu(translations, [references], tokenize="none", force=True)
+    assert 100 * found.value == pytest.approx(theirs.score, abs=1e-7) and "|tok:none|" in found.signature
+    assert found.low < found.value < found.high < found.low + 0.2
+    wider = score(*corpus(10))
+    assert wider.high - wider.low > found.high - found.low, "the fewer sentences, the wider"
+    assert score(["a"], ["b c d e"]).low == 0 and score(references, references).high == 1
 
 
 def test_marks_and_composed_letters_change_nothing_on_either_side():
@@ -179,21 +170,13 @@ def test_the_assignments_thresholds():
     assert scoring.parse_thresholds(["a = .45 ", "b=1"]) == {"a": 0.45, "b": 1.0}
 
 
-decimal = st.floats(0, 1).map(lambda x: round(x, 10))
-
-
-@given(st.lists(decimal, min_size=3, max_size=3).map(sorted), decimal | st.sampled_from([0.3, 0.45]))
-def test_shown_figures_lead_to_the_same_verdict(figures, threshold):
-    low, bleu, high = figures
-    result = Score(bleu, low, high, 971)
-    verdicts = judge(result, {"x": threshold})
-    value, low, high = map(float, scoring.figures(result, verdicts))
-    again = dataclasses.replace(result, value=value, low=low, high=high)
-    assert judge(again, {"x": float(as_threshold(verdicts[0].threshold))}) == verdicts
+@pytest.mark.parametrize("value, text", [(0.45, "0.450"), (0.4499999, "0.449"), (0.57, "0.570"), (1.0, "1.000")])
+def test_a_shown_figure_never_reaches_a_threshold_that_the_value_misses(value, text):
+    assert scoring.shown(value) == text
 
 
 TABLE = """\
-BLEU       0.46   95% interval 0.44 to 0.48
+BLEU       0.460   95% interval 0.440 to 0.480
 sentences  971
 signature  a signature
 
@@ -202,8 +185,8 @@ beginner       0.30  passed
 advanced       0.45  borderline (counts as passed)
 expert         0.60  failed
 
-advanced: 0.45 lies within the 95% interval 0.44 to 0.48: BLEU 0.46 reaches it and counts as
-passed, but 971 sentences cannot settle it.
+advanced: 0.45 lies within the 95% interval 0.440 to 0.480: BLEU 0.460 reaches it and counts as passed, but 971 \
+sentences cannot settle it.
 
 note: \\x1b[2J\\u202egone\\n
 """
@@ -212,8 +195,6 @@ note: \\x1b[2J\\u202egone\\n
 def test_the_table():
     verdicts = judge(SCORE, {"beginner": 0.3, "advanced": 0.45, "expert": 0.6})
     assert as_text(SCORE, verdicts, ["\x1b[2J\u202egone\n"]) == TABLE
-    close = dataclasses.replace(SCORE, value=0.446)
-    assert "BLEU       0.446   95% interval 0.440 to 0.480\n" in as_text(close, judge(close, {"b": 0.45}))
     wrong = "note: hardly anything matches: do both files have the same split, order and language?\n"
     assert wrong in as_text(Score(0.01, 0.0, 0.02, 971), [])
 
@@ -255,9 +236,6 @@ def test_report_and_status(grade, files):
     assert (status, err) == (0, "") and out == as_text(result, judge(result, {"low": below}))
     status, out, err = grade(*words(files), "--threshold", f"low={below}", "--threshold", f"high={above}")
     assert (status, err) == (1, "") and f"\nhigh           {above:.2f}  failed\n" in out
-    for shift, expected, outcome in ((-0.001, 0, "passed"), (0.001, 1, "failed")):
-        status, out, _ = grade(*words(files), "--threshold", f"near={result.value + shift:.10f}")
-        assert status == expected and f"borderline (counts as {outcome})" in out
     report = json.loads(grade(*words(files), "--threshold", "low=0.1", "--json")[1])
     assert report["bleu"] == result.value and report["n"] == 200
     assert report["verdicts"] == [{"name": "low", "threshold": 0.1, "status": "passed", "is_reached": True}]

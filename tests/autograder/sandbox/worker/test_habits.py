@@ -128,15 +128,14 @@ AT_IMPORT = {
     "a progress bar": "from tqdm.auto import tqdm, trange\nfrom tqdm.notebook import tqdm as bar",
     "BLEU": "from sacrebleu.metrics import BLEU, CHRF\nBLEU(tokenize='none')",
     "pytest": "import pytest",
-    "an import by name": "import importlib\nstatistics = importlib.import_module('statistics')",
     "an import as it is needed": "try:\n    import einops\nexcept ImportError:\n    einops = None",
     "a compiled function": "import torch\n@torch.compile\ndef double(x): return 2 * x\nassert double(1) == 2",
 }
 
 
 TOOLS = "def double(x):\n    return 2 * x\n"
-HELPER = "import importlib\nhabit = importlib.import_module('.tools', __package__).double"
-WORKS = {**{habit: text + DOUBLED for habit, text in AT_IMPORT.items()}, "a helper by name": HELPER}
+HELPER = "from .tools import double as habit"
+WORKS = {**{habit: text + DOUBLED for habit, text in AT_IMPORT.items()}, "a helper": HELPER}
 
 
 @pytest.mark.parametrize("text", WORKS.values(), ids=WORKS)
