@@ -46,7 +46,7 @@ def submissions_of(count: int, folder: Path) -> Iterator[tuple[str, Path]]:
     """So many of each kind, in turn, so that all meet the same neighbours on a shared machine; by their kinds."""
     chance = random.Random(0)  # noqa: S311  a sample for a measurement
     assignment, reference = read_assignment(), read_sources(REFERENCE, SKELETON)
-    variants = read_variants(assignment.folder / "proof" / "variants", reference, assignment.contract)
+    variants = read_variants(assignment, reference)
     right, wrong = [variant.sources for variant in variants], [apply(fault, reference) for fault in read_catalogue()]
     for number in range(count):
         yield REFERENCE_ALONE, REFERENCE

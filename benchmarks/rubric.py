@@ -21,7 +21,7 @@ from autograder.intake.sources import Sources, read_sources
 from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
 from validity.console import option, print_table
-from validity.costs import results_of
+from validity.run_tests import results_of
 
 MEASURED = ROOT / "docs" / "proof" / "seriousness.jsonl"
 PANEL = ROOT / "docs" / "proof" / "panel.jsonl"
@@ -145,7 +145,7 @@ def missing_items(names: Collection[str]) -> dict[str, list[str]]:
 def missing_in(packages: Mapping[str, tuple[Task, Sources]]) -> dict[str, list[str]]:
     """The items of a task's rubric that each package, a task and sources, does not earn, by its name."""
     missing = {}
-    for name, result in results_of(packages, read_assignment()).items():
+    for name, result in results_of(packages, read_sources(REFERENCE, REFERENCE), read_assignment()).items():
         lost = [mark.name for mark in result.items if mark.missed or mark.requires]
         missing[name] = lost if result.state.has_mark else [item.name for item in packages[name][0].items]
     return missing

@@ -8,7 +8,6 @@ calibration can be resumed.
 """
 
 import hashlib
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +23,6 @@ from autograder.grading.scoring import score as bleu_of
 from foundation.assignment_file import read_assignment
 from foundation.command_line import at_least, positive
 from foundation.places import ROOT, TEST_REFERENCES
-from foundation.whole_files import write_whole
 
 from .console import option, run_python
 
@@ -39,7 +37,7 @@ def calibrate(
     seeds: Annotated[int, option("number of seeds, 2 or more: one has no spread", type=at_least(2))] = 5,
     preset: Annotated[str, option("the reference's settings")] = "course",
     epochs: Annotated[int | None, option("default: the preset's", type=positive)] = None,
-    output: Annotated[Path, option("folder for runs, and calibration.json", type=Path)] = RUNS,
+    output: Annotated[Path, option("folder for runs", type=Path)] = RUNS,
 ) -> int:
     """Propose BLEU thresholds.
 
@@ -48,36 +46,31 @@ def calibrate(
     interruption, it resumes where it stopped.
     """
     arguments = ["--preset", preset, *(["--epochs", str(epochs)] if epochs else [])]
-    output = output.resolve() / "-".join([preset, *([f"{epochs}-epochs"] if epochs else [])])
-    scores = run_seeds(range(seeds), arguments, TEST_REFERENCES, output)
-    spread, present = spread_of(scores), read_assignment().thresholds
-    missing = {name: round(spread.share_below(value), 4) for name, value in present.items()}
-    proposed = {f"{share:.0%}": spread.threshold_for(share) for share in SHARES}
-    intervals = [{"bleu": score.value, "low": score.low, "high": score.high} for score in scores]
-    content = {"scores": intervals, "share_that_misses": missing, "thresholds": proposed}
-    write_whole(output / "calibration.json", json.dumps(content, indent=1) + "\n")
+    scores = run_seeds(range(seeds), arguments, TEST_REFERENCES, output.resolve())
     for seed, score in enumerate(scores):
         print(f"seed {seed}: BLEU {score.value:.3f}")
+    spread = spread_of(scores)
     deviations = f"{spread.over_seeds:.3f} over seeds, {spread.over_sentences:.3f} over test sentences"
     print(f"mean {spread.mean:.3f}, standard deviation {deviations}")
-    for name, value in present.items():
-        print(f"{missing[name]:.1%} of correct students would miss {name} = {value:.2f}")
-    for share, threshold in proposed.items():
-        print(f"at most {share} of them would miss {threshold:.2f}")
+    for name, value in read_assignment().thresholds.items():
+        print(f"{spread.share_below(value):.1%} of correct students would miss {name} = {value:.2f}")
+    for share in SHARES:
+        print(f"at most {share:.0%} of them would miss {spread.threshold_for(share):.2f}")
     return 0
 
 
 def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, output: Path) -> list[Score]:
     """The scores of all seeds, on the test split, with these arguments of `python -m reference train`.
 
-    Each seed gets a folder in `output`, with translations once it is trained. Its name identifies everything that
+    Each seed gets a folder in `output`, with translations once it is trained. Its name has a digest of everything that
     decides the score, so that an interrupted run is resumed and nothing outdated is used.
     """
-    targets = read_references(references)
-    version = version_of(arguments, references)
-    scores = []
+    code = [path for package in ("reference", "given") for path in (ROOT / package).rglob("*.py")]
+    files = [*sorted(code), *sorted((ROOT / "data" / "corpus").glob("*")), references]
+    version = hashlib.sha256(" ".join(arguments).encode() + b"".join(path.read_bytes() for path in files)).hexdigest()
+    targets, scores = read_references(references), []
     for seed in tqdm(seeds, desc="calibrate", unit="seed", disable=None):
-        folder = output / f"seed-{seed}-{version}"
+        folder = output / f"seed-{seed}-{version[:8]}"
         translations = folder / "translations.txt"
         if not translations.is_file():
             is_begun = (folder / "last.pt").is_file()
@@ -88,31 +81,14 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
     return scores
 
 
-def version_of(arguments: Sequence[str], references: Path) -> str:
-    """Eight hex digits that identify the settings, the reference, the corpus and the test split."""
-    digest = hashlib.sha256(json.dumps(list(arguments)).encode())
-    code = [path for package in ("reference", "given") for path in (ROOT / package).rglob("*.py")]
-    corpus = (ROOT / "data" / "corpus").glob("*")
-    for path in [*sorted(code), *sorted(corpus), references]:
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:8]
-
-
 @dataclass(frozen=True)
 class Spread:
-    """How the scores of correct students are distributed.
+    """How the scores of correct students are distributed."""
 
-    Attributes:
-        mean: the mean of the seeds' BLEU.
-        over_seeds: standard deviation between seeds.
-        over_sentences: standard error of one score by the bootstrap, averaged over the seeds.
-        draws: simulated scores, ascending.
-    """
-
-    mean: float
-    over_seeds: float
-    over_sentences: float
-    draws: npt.NDArray[np.float64]
+    mean: float  # of the seeds' BLEU
+    over_seeds: float  # standard deviation
+    over_sentences: float  # standard error of one score by the bootstrap, averaged over the seeds
+    draws: npt.NDArray[np.float64]  # simulated scores, ascending
 
     def share_below(self, threshold: float) -> float:
         """The expected share of correct students who miss a threshold."""
@@ -125,11 +101,10 @@ class Spread:
 
 def spread_of(scores: Sequence[Score]) -> Spread:
     """The spread of two scores or more."""
-    values = np.array([score.value for score in scores])
-    over_seeds = float(values.std(ddof=1))
+    n, values = len(scores), np.array([score.value for score in scores])
+    mean, over_seeds = float(values.mean()), float(values.std(ddof=1))
     over_sentences = float(np.mean([(score.high - score.low) / INTERVAL_IN_ERRORS for score in scores]))
     generator = np.random.default_rng(SEED)
-    n = len(scores)
-    seeds = generator.standard_t(n - 1, DRAWS) * over_seeds * math.sqrt(1 + 1 / n)
-    draws = float(values.mean()) + seeds + generator.normal(0.0, over_sentences, DRAWS)
-    return Spread(float(values.mean()), over_seeds, over_sentences, np.sort(draws.clip(0.0, 1.0)))
+    draws = mean + generator.standard_t(n - 1, DRAWS) * over_seeds * math.sqrt(1 + 1 / n)
+    draws += generator.normal(0.0, over_sentences, DRAWS)
+    return Spread(mean, over_seeds, over_sentences, np.sort(draws.clip(0.0, 1.0)))

@@ -23,6 +23,8 @@ COMPOUND = (ast.For, ast.If, ast.While)
 Node = ast.expr | ast.stmt
 """A part of a syntax tree that has a place in the text."""
 
+Change = tuple[Node, str, ast.AST]
+"""A node, the operator, and what stands there after the mistake."""
 
 Key = tuple[str, str, str]
 """A mutant's name in `equivalents.toml`: where it is, and the line before and after; equal changes share it."""
@@ -39,6 +41,7 @@ class Mutant:
         line: number of the changed line.
         before, after: the changed lines, without indentation and with single spaces.
         text: the whole module.
+        dump: of the changed definition, by which equal mutants are known.
     """
 
     module: str
@@ -49,6 +52,7 @@ class Mutant:
     before: str
     after: str
     text: str = field(repr=False)
+    dump: str = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -77,17 +81,16 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
     """
     numbers = [task.number for task in assignment.tasks]
     wanted = {each.number for each in assignment.tasks if not each.understanding and task in (None, each.number)}
-    mutants: dict[tuple[str, str], Mutant] = {}
+    mutants: dict[tuple[str, str, str], Mutant] = {}
     for module in assignment.contract.modules:
         if module not in sources:
             continue
-        path, text = sources[module]
-        source = parse_source(path, text)
+        source = parse_source(sources[module][0], sources[module][1])
         for region in find_regions(source, numbers):
-            if region.number not in wanted:
-                continue
-            for mutant, dump in _of_region(module, source, region):
-                mutants.setdefault((f"{module}.{region.function}", dump), mutant)
+            if region.number in wanted:
+                [definition] = [node for node in source.tree.body if node.lineno <= region.begin <= end_line(node)]
+                for mutant in _made(module, source, region, definition, _changes(definition, region)):
+                    mutants.setdefault((module, region.function, mutant.dump), mutant)
     return list(mutants.values())
 
 
@@ -103,28 +106,9 @@ def functions_in(file: Path) -> Iterator[tuple[str, Callable[[random.Random], Mu
 
 
 def _draw(source: Source, region: Region, definition: ast.stmt, chance: random.Random) -> Mutant | None:
-    """One mutant of a function: first the operator is drawn, since some make many more mutants than others."""
-    by_operator: dict[str, list[Change]] = {}
-    for change in _changes(definition, region):
-        by_operator.setdefault(change[1], []).append(change)
-    while by_operator:
-        changes = by_operator[operator := chance.choice(sorted(by_operator))]
-        change = changes.pop(chance.randrange(len(changes)))
-        if not changes:
-            del by_operator[operator]
-        for mutant, _ in _made(source.path, source, region, definition, [change]):
-            return mutant
-    return None
-
-
-def _of_region(module: str, source: Source, region: Region) -> Iterator[tuple[Mutant, str]]:
-    """The mutants of one solution, each with a dump of the changed definition, by which equal ones are known."""
-    [definition] = [node for node in source.tree.body if node.lineno <= region.begin <= end_line(node)]
-    return _made(module, source, region, definition, _changes(definition, region))
-
-
-Change = tuple[Node, str, ast.AST]
-"""A node, the operator, and what stands there after the mistake."""
+    changes = list(_changes(definition, region))
+    chance.shuffle(changes)
+    return next(_made(source.path, source, region, definition, changes), None)
 
 
 def _changes(definition: ast.stmt, region: Region) -> Iterator[Change]:
@@ -136,15 +120,15 @@ def _changes(definition: ast.stmt, region: Region) -> Iterator[Change]:
 
 def _made(
     module: str, source: Source, region: Region, definition: ast.stmt, changes: Iterable[Change]
-) -> Iterator[tuple[Mutant, str]]:
-    """The mutants with these changes, without those that are no change, each with a dump of the definition."""
+) -> Iterator[Mutant]:
+    """The mutants with these changes, without those that are no change."""
     unchanged, place = ast.dump(definition), source.tree.body.index(definition)
     for node, operator, other in changes:
         text = _replaced(source.text, node, other)
         dump = ast.dump(ast.parse(text).body[place]) if text else unchanged
         if text and dump != unchanged:
-            where = module, region.function, region.number, operator, node.lineno
-            yield Mutant(*where, *_changed_lines(source.text, text), text), dump
+            lines = _changed_lines(source.text, text)
+            yield Mutant(module, region.function, region.number, operator, node.lineno, *lines, text, dump)
 
 
 def end_line(node: Node) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from autograder.intake.sources import Sources, read_sources
+from autograder.intake.sources import read_sources
 from autograder.testing.results import State
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError, positive
@@ -47,7 +47,6 @@ def mutate(
     jobs: Jobs = 1,
     kit: Annotated[bool, option("mutants of all other code, for the fast tests", action="store_true")] = False,
     output: Pages = None,
-    equivalents: Annotated[Path | None, option("default: assignment/proof/equivalents.toml", type=Path)] = None,
     reference: ReferenceFolder = HERE[0],
     assignment: AssignmentPlace = HERE[1],
 ) -> int:
@@ -63,10 +62,25 @@ def mutate(
     mutants = [mutant for mutant in make_mutants(sources, whole, task) if text in mutant.name][start % every :: every]
     if not mutants:
         raise UserError("no mutant matches --task and --text")
-    reasons = read_equivalents(equivalents or whole.folder / "proof" / "equivalents.toml")
-    passed, broken = run_mutants(mutants, sources, whole, jobs)
-    alive = {mutant: EQUIVALENT if mutant.key in reasons else SURVIVED for mutant in mutants if mutant.name in passed}
-    fates = {mutant: alive.get(mutant, KILLED) for mutant in mutants}
+    reasons = read_equivalents(whole)
+    versions = [
+        Version(
+            mutant.name,
+            {**sources, mutant.module: (sources[mutant.module][0], mutant.text)},
+            [0],
+            markers_of_tasks(whole, [mutant.component]),
+            until_failure=True,
+        )
+        for mutant in mutants
+    ]
+    by_name, fates, broken = {mutant.name: mutant for mutant in mutants}, dict.fromkeys(mutants, KILLED), []
+    for run in run_versions(versions, sources, whole, jobs, "mutate"):
+        outcomes = [outcome for marked in run.outcomes.values() for outcome in marked]
+        if not finds_fault(outcomes):
+            mutant = by_name[run.version]
+            fates[mutant] = EQUIVALENT if mutant.key in reasons else SURVIVED
+        messages = [f"{outcome.test}: {outcome.message}" for outcome in outcomes if outcome.state is State.GRADER_ERROR]
+        broken += [f"{run.version}: {message}" for message in messages]
     if output is not None:
         write_mutation_page(output, fates, reasons)
     survivors = [f"SURVIVED {mutant.name}" for mutant, fate in fates.items() if fate == SURVIVED]
@@ -75,37 +89,11 @@ def mutate(
     return int(bool(survivors or broken))
 
 
-def read_equivalents(path: Path) -> dict[Key, str]:
+def read_equivalents(assignment: Assignment) -> dict[Key, str]:
     """The reasons why mutants are right, or cannot be distinguished from correct code; none without the file."""
+    path = assignment.folder / "proof" / "equivalents.toml"
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["equivalent"] if path.is_file() else []
     return {(entry["within"], entry["before"], after): entry["reason"] for entry in entries for after in entry["after"]}
-
-
-def run_mutants(
-    mutants: Sequence[Mutant], reference: Sources, assignment: Assignment, jobs: int
-) -> tuple[set[str], list[str]]:
-    """Runs the tests of each mutant's task, and of others that judge the same component, until one fails.
-
-    Returns the names of those that pass all tests, and messages of tests that broke instead of failing.
-    """
-    versions = [
-        Version(
-            mutant.name,
-            {**reference, mutant.module: (reference[mutant.module][0], mutant.text)},
-            [0],
-            markers_of_tasks(assignment, [mutant.component]),
-            until_failure=True,
-        )
-        for mutant in mutants
-    ]
-    passed, messages = set(), []
-    for run in run_versions(versions, reference, assignment, jobs, "mutate"):
-        outcomes = [outcome for marked in run.outcomes.values() for outcome in marked]
-        if not finds_fault(outcomes):
-            passed.add(run.version)
-        broken = [outcome for outcome in outcomes if outcome.state is State.GRADER_ERROR]
-        messages += [f"{run.version}: {outcome.test}: {outcome.message}" for outcome in broken]
-    return passed, messages
 
 
 def counts(fates: Iterable[str]) -> tuple[int, ...]:

@@ -1,14 +1,14 @@
 """Proof of the component tests: every known fault costs points in its own task alone, every correct variant passes.
 
 Each gets the tests of the tasks that judge its components, with every seed. `--tests all` gives it all tests with the
-first seed, so that wrong blame shows anywhere.
+first seed, so that wrong blame shows anywhere. The pages hold no times or dates: they change only when a result does.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,10 +18,13 @@ from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError, positive
 
-from .console import HERE, AssignmentPlace, Component, Jobs, Pages, ReferenceFolder, Start, option
-from .report import TESTS, Proof, Verdict, as_text, write_pages
+from .console import HERE, AssignmentPlace, Component, Jobs, Pages, ReferenceFolder, Start, option, table, write_page
 from .run_tests import Run, Version, finds_fault, markers_of_tasks, run_versions
-from .variants import Variant, choose_faults, choose_variants, read_variants
+from .variants import Variant, choose_faults, choose_variants
+
+ENOUGH = 0.85
+"""Of the faults that show only under a condition, so many must be found; of all others, all."""
+TESTS = {"own": "the tests of their own components", "all": "all tests with the first seed"}
 
 Sample = Annotated[int, option("only every N-th fault and variant, but all faults under a condition", type=positive)]
 Seeds = Annotated[int, option("seeds per fault and variant", type=positive)]
@@ -29,8 +32,82 @@ VariantSeeds = Annotated[int | None, option("seeds per variant (default: as --se
 IdText = Annotated[str, option("only faults (and variants) whose id contains this text")]
 Only = Annotated[str | None, option("default: both", choices=("faults", "variants"))]
 Tests = Annotated[str, option("run the tests of a version's components, or with the first seed all", choices=TESTS)]
-Catalogue = Annotated[Path | None, option("folder of faults (default: the assignment's)", type=Path)]
-VariantFolder = Annotated[Path | None, option("default: the assignment's", type=Path)]
+
+
+@dataclass
+class Verdict:
+    """How the tests judge one fault.
+
+    Attributes:
+        fault: the fault that was put into the reference.
+        killers: tests of the fault's own task that failed with some seed, the most frequent first.
+        lost: points lost by task number (0 where a task has none to lose), the most over all seeds.
+        wrongly_blamed: numbers of the tasks that lost points but do not judge the faulty component. A fault in a part
+            that post-norm and pre-norm share may cost points in both; a fault of pre-norm alone may not.
+        missed_seeds: seeds with which the fault's own task lost nothing.
+        scores: what the fault's own task earned, in points; the same with each seed, or neighbours get other marks.
+        items: those of its own task's rubric that had a test which failed with some seed, in the rubric's order.
+        grader_errors: messages of tests that broke instead of failing.
+    """
+
+    fault: Fault
+    killers: list[str] = field(default_factory=list)
+    lost: dict[str, float] = field(default_factory=dict)
+    wrongly_blamed: list[str] = field(default_factory=list)
+    missed_seeds: list[int] = field(default_factory=list)
+    scores: set[float] = field(default_factory=set)
+    items: list[str] = field(default_factory=list)
+    grader_errors: list[str] = field(default_factory=list)
+
+    @property
+    def is_killed(self) -> bool:
+        """True if it is found with every seed."""
+        return not self.missed_seeds
+
+    @property
+    def is_good(self) -> bool:
+        """True if it is found with the same mark (unless it shows only under a condition), and nothing else fails."""
+        is_found = self.is_killed and len(self.scores) == 1
+        is_blameless = not self.wrongly_blamed and not self.grader_errors
+        return is_blameless and (is_found or self.fault.severity == "conditional")
+
+    @property
+    def flaws(self) -> list[str]:
+        """The flaws in capitals, for a table."""
+        flaws = [f"SURVIVED with seeds {self.missed_seeds[:5]}"] if self.missed_seeds else []
+        if len(self.scores) > 1:
+            flaws.append(f"MARKS DIFFER WITH THE SEED: {', '.join(f'{score:g}' for score in sorted(self.scores))}")
+        flaws += [f"WRONG BLAME {', '.join(self.wrongly_blamed)}"] if self.wrongly_blamed else []
+        return flaws + [f"TEST BROKE {message}" for message in self.grader_errors[:1]]
+
+
+@dataclass
+class Proof:
+    """The results: verdicts on faults, and failures of correct code by the name of the variant, or "reference"."""
+
+    assignment: Assignment
+    verdicts: list[Verdict]
+    variants: list[Variant]
+    wrong: dict[str, list[str]] = field(default_factory=dict)
+    seeds: int = 1
+    variant_seeds: int = 1
+    tests: str = "own"
+
+    @property
+    def bad(self) -> list[Verdict]:
+        """Faults that escape, but not under a condition, and those that cost points elsewhere."""
+        return [verdict for verdict in self.verdicts if not verdict.is_good]
+
+    @property
+    def conditional_share(self) -> float:
+        """The share of the faults under a condition that are found; 1 where there are none."""
+        conditional = [verdict.is_killed for verdict in self.verdicts if verdict.fault.severity == "conditional"]
+        return sum(conditional) / len(conditional) if conditional else 1.0
+
+    @property
+    def holds(self) -> bool:
+        """True if every fault is found and blamed rightly, and correct code passes."""
+        return self.conditional_share >= ENOUGH and not (self.bad or self.wrong)
 
 
 def prove(
@@ -44,8 +121,6 @@ def prove(
     tests: Tests = "own",
     jobs: Jobs = 1,
     output: Pages = None,
-    catalogue: Catalogue = None,
-    variants: VariantFolder = None,
     reference: ReferenceFolder = HERE[0],
     assignment: AssignmentPlace = HERE[1],
 ) -> int:
@@ -54,20 +129,14 @@ def prove(
     Run them on known faults (each must fail, and only the tasks of its component may lose points) and on correct
     variants (each must pass).
     """
-    whole = read_assignment(assignment)
+    whole, sources = read_assignment(assignment), read_sources(reference, reference)
     # Answers to questions about the reference's own code are wrong for any other.
     judged = replace(whole, tasks=tuple(task for task in whole.tasks if not task.is_answered))
-    sources = read_sources(reference, reference)
-    faults: list[Fault] = []
-    correct: list[Variant] = []
-    if only != "variants":
-        faults = choose_faults(judged, catalogue, component, fault, every, start)
-    if only != "faults":
-        known = read_variants(variants or judged.folder / "proof" / "variants", sources, judged.contract)
-        correct = choose_variants(known, component, fault, every, start)
+    faults = choose_faults(judged, component, fault, every, start) if only != "variants" else []
+    correct = choose_variants(judged, sources, component, fault, every, start) if only != "faults" else []
     if not faults and not correct:
         raise UserError("nothing matches --component and --fault")
-    proof = Proof(judged, [], correct, seeds, variant_seeds or seeds, tests)
+    proof = Proof(judged, [], correct, {}, seeds, variant_seeds or seeds, tests)
     run_proof(proof, sources, faults, jobs)
     if output is not None:
         write_pages(proof, output)
@@ -129,3 +198,71 @@ def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ver
     may_blame = {fault.task} if fault.task.startswith("E") else judging
     verdict.wrongly_blamed = [number for number in verdict.lost if number not in may_blame]
     return verdict
+
+
+def blame_table(proof: Proof) -> str:
+    """How many faults of each component and task are found, and what share of them costs each task points."""
+    numbers = [task.number for task in proof.assignment.tasks if task.components]
+    groups: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in sorted(proof.verdicts, key=lambda verdict: numbers.index(verdict.fault.task)):
+        groups.setdefault((verdict.fault.task, verdict.fault.component.split(".")[1]), []).append(verdict)
+    rows = []
+    for (task, name), own in groups.items():
+        counts = [sum(number in verdict.lost for verdict in own) for number in numbers]
+        shares = [f"{count / len(own):.0%}" if count else "" for count in counts]
+        rows.append((task, name, len(own), sum(verdict.is_killed for verdict in own), *shares))
+    return table(("task", "fault in", "faults", "found", *numbers), rows)
+
+
+def faults_table(verdicts: Sequence[Verdict]) -> str:
+    """Each fault with what finds it, what it costs, and what is wrong with that."""
+    rows = (
+        (
+            f"`{verdict.fault.id}`",
+            verdict.fault.when,
+            verdict.fault.severity,
+            verdict.killers[0] if verdict.killers else "nothing",
+            max(0, len(verdict.killers) - 1) or "",
+            ", ".join([*(f"{task} (-{points:g})" for task, points in verdict.lost.items()), *verdict.flaws]),
+        )
+        for verdict in verdicts
+    )
+    return table(("fault", "code that …", "severity", "found by", "and others", "costs"), rows)
+
+
+def items_table(verdicts: Sequence[Verdict]) -> str:
+    """Which items of its task's rubric each fault costs; the faults that cost the same ones are in one row."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for verdict in verdicts:
+        rows.setdefault((verdict.fault.task, *verdict.items), []).append(f"`{verdict.fault.id}`")
+    ordered = sorted(rows.items(), key=lambda row: (row[0][0], len(row[0]), -len(row[1])))
+    cells = ((task, " · ".join(items) or "none", len(ids), ", ".join(ids)) for (task, *items), ids in ordered)
+    return table(("task", "items with a failed test", "faults", "which"), cells)
+
+
+def as_text(proof: Proof, show_all: bool) -> str:
+    """The report for the terminal; `show_all` also lists the faults that were found."""
+    shown = proof.verdicts if show_all else proof.bad
+    parts = [faults_table(shown)] if shown else []
+    if proof.verdicts:
+        n_killed = sum(verdict.is_killed for verdict in proof.verdicts)
+        parts += [
+            blame_table(proof),
+            f"{len(proof.verdicts)} faults, {n_killed} found; of those under a condition "
+            f"{proof.conditional_share:.1%}; seeds: {proof.seeds}; {TESTS[proof.tests]}",
+        ]
+    lines = [f"REJECTED {name} ({len(failures)} times): {failures[0]}" for name, failures in proof.wrong.items()]
+    if proof.variants:
+        counts = f"variants: {len(proof.variants)}, wrongly rejected: {len(proof.wrong)}"
+        lines.append(f"{counts}, seeds: {proof.variant_seeds}")
+    return "\n\n".join([*parts, "\n".join(lines)])
+
+
+def write_pages(proof: Proof, folder: Path) -> None:
+    """Write README.md, and where faults were tried their lists."""
+    if proof.verdicts:
+        write_page(folder, "faults", n_faults=len(proof.verdicts), table=faults_table(proof.verdicts))
+        write_page(folder, "items", table=items_table(proof.verdicts))
+    rows = ((f"`{variant.name}`", variant.difference.rstrip("."), variant.where) for variant in proof.variants)
+    variants = table(("variant", "what is different", "where"), rows)
+    write_page(folder, "README", proof=proof, tests=TESTS[proof.tests], blame=blame_table(proof), variants=variants)

@@ -7,9 +7,10 @@ by the texts of the options.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from tempfile import TemporaryDirectory
 
 from tqdm import tqdm
@@ -21,7 +22,7 @@ from autograder.intake.sources import Sources, read_sources
 from autograder.intake.submission import take_in
 from autograder.own_work.bench import Component
 from autograder.own_work.examiner import Examiner
-from autograder.own_work.question import FEATURES, LETTERS, N_OPTIONS, NUMBER, WORDS, Option, Question, features
+from autograder.own_work.question import FEATURES, LETTERS, N_OPTIONS, Option, Question, features
 from autograder.own_work.student_lines import with_code
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
@@ -30,7 +31,6 @@ from .console import Every, Start, table
 from .variants import read_variants
 
 MOST_BY_TEXT, LEAST_KINDS = 0.35, 9
-NAMES = (*FEATURES, "words of the question", "first number")
 SECRET, SITTING = b"questions are proven", "a proof"
 SEED = 77
 """Of the inputs with which options are run again."""
@@ -57,8 +57,7 @@ class Asked:
 def submissions(every: int, start: int, assignment: Assignment) -> Iterator[tuple[str, Sources, tuple[str, ...]]]:
     """Names, sources, and the modules that are handed in: those of a variant, or the module of a fault."""
     reference = read_sources(assignment.reference, assignment.reference)
-    variants = read_variants(assignment.folder / "proof" / "variants", reference, assignment.contract)
-    own = [variant for variant in variants if not variant.is_same_code]
+    own = [variant for variant in read_variants(assignment, reference) if not variant.is_same_code]
     for variant in own[start % every :: every]:
         yield variant.name, variant.sources, tuple({component.partition(".")[0] for component in variant.components})
     for fault in read_catalogue(assignment=assignment)[start % every :: every]:
@@ -136,62 +135,43 @@ def swapped(component: Component, option: Option) -> str:
     return "\n".join(lines)
 
 
-def features_of(question: Question) -> list[tuple[float, ...]]:
-    """NAMES of each option: those by which wrong ones are chosen, and others."""
-    asked, rows = {*WORDS.findall(" ".join(question.text))}, []
-    for option in question.options:
-        words, number = WORDS.findall(option.shown), NUMBER.search(option.shown)
-        overlap = sum(word in asked for word in words) / max(1, len(words))
-        rows.append((*features(option, question.options), overlap, float(number[0]) if number else 0.0))
-    return rows
-
-
 def by_features(questions: Sequence[Question]) -> dict[str, float]:
     """The expected share of right answers of each way to choose; equal options are chosen by chance."""
     shares = {
-        f"position {letter}": share_of(float(question.right == index) for question in questions)
+        f"position {letter}": fmean(question.right == index for question in questions)
         for index, letter in enumerate(LETTERS)
     }
-    rows = [(question, features_of(question)) for question in questions]
-    for column, name in enumerate(NAMES):
-        for sign, word in ((1, "most"), (-1, "least")):
-            hits = [hit([sign * values[column] for values in options], question) for question, options in rows]
-            shares[f"{name}: {word}"] = share_of(hits)
+    rows = [[features(option, question.options) for option in question.options] for question in questions]
+    for column, name in enumerate(FEATURES):
+        for best, word in ((max, "most"), (min, "least")):
+            hits = []
+            for question, options in zip(questions, rows, strict=True):
+                values = [values[column] for values in options]
+                chosen = [index for index, value in enumerate(values) if value == best(values)]
+                hits.append((question.right in chosen) / len(chosen))
+            shares[f"{name}: {word}"] = fmean(hits)
     return shares
-
-
-def hit(values: Sequence[float], question: Question) -> float:
-    """Return the probability of the right answer for whoever chooses an option with the greatest value."""
-    best = [index for index, value in enumerate(values) if value == max(values)]
-    return (question.right in best) / len(best)
-
-
-def share_of(hits: Iterable[float]) -> float:
-    """The mean; 0 of none."""
-    shares = list(hits)
-    return sum(shares) / len(shares) if shares else 0.0
 
 
 def report(asked: Sequence[Asked]) -> tuple[str, bool]:
     """The result in Markdown, and whether it is as it should be."""
-    questions = [answer.question for answer in asked]
-    kinds = sorted({question.kind for question in questions})
-    rows = []
-    for kind in [*kinds, "all"]:
-        some = [question for question in questions if kind in (question.kind, "all")]
-        name, share = max(by_features(some).items(), key=lambda pair: pair[1])
-        bad = sum(bool(answer.problem) for answer in asked if kind in (answer.question.kind, "all"))
-        rows.append([kind, len(some), bad, f"{share:.0%} ({name})"])
-    shown = table(["kind", "questions", "not it right choice", "best text feature"], rows)
+    kinds = sorted({answer.question.kind for answer in asked})
+    rows, best = [], 0.0
+    for kind in [*kinds, *(["all"] if asked else [])]:
+        some = [answer for answer in asked if kind in (answer.question.kind, "all")]
+        shares = by_features([answer.question for answer in some])
+        name = max(shares, key=lambda feature: shares[feature])
+        best = shares[name]  # at last of all
+        rows.append((kind, len(some), sum(bool(answer.problem) for answer in some), f"{best:.0%} ({name})"))
     problems = [
         f"{answer.submission}, {answer.question.kind}, {answer.question.component}: {answer.problem}"
         for answer in asked
         if answer.problem
     ]
-    best = max(by_features(questions).values(), default=0.0)
     holds = not problems and len(kinds) >= LEAST_KINDS and best <= MOST_BY_TEXT
     students = len({answer.submission for answer in asked})
     counts = f"{len(asked)} questions about {students} submissions, {len(kinds)} kinds"
+    shown = table(("kind", "questions", "not one right choice", "best text feature"), rows)
     return "\n".join([shown, "", counts, *problems]), holds
 
 

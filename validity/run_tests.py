@@ -7,8 +7,7 @@ and a forked child runs each version with the collected tests.
 import importlib
 import os
 import traceback
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
@@ -21,10 +20,10 @@ from autograder.intake.sources import Sources
 from autograder.running.collection import Collection
 from autograder.running.under_test import InProcessSubmission
 from autograder.sandbox.worker.loading import MissingComponentError
-from autograder.testing.results import CollectionError, Outcome, State
+from autograder.testing.results import CollectionError, Outcome, State, TaskResult, judge_task
 from autograder.testing.submission import SubmissionUnderTest
-from foundation.assignment_file import Assignment
-from foundation.processes import CPU, FAILED, Ended, run_forked, time_limit
+from foundation.assignment_file import Assignment, Task
+from foundation.processes import CPU, FAILED, run_forked, time_limit
 
 SECONDS_A_TEST = 10
 """CPU time: on a busy machine, correct code must not be rejected for its neighbours."""
@@ -68,7 +67,6 @@ class Recorder(Collection):
     """The tests as they run on trusted code in this process."""
 
     def __init__(self, assignment: Assignment) -> None:
-        """Collect all tests of the assignment."""
         self.assignment = assignment
         self._paths: set[str] = set()
         super().__init__(assignment)
@@ -104,28 +102,21 @@ class Recorder(Collection):
         return [item for item in self.items if not version.markers or set(version.markers) & set(markers_of(item))]
 
     def warm_up(self, sources: Sources, versions: Sequence[Version]) -> None:
-        """Run the tests that will run on the versions, so that no child pays for what torch imports late.
-
-        Args:
-            sources: a submission that is run once.
-            versions: those to come.
-        """
+        """Run the tests of these versions on a submission, so that no child pays for what torch imports late."""
         # An alarm in the middle of an import would leave half a module behind: the slowest one comes first.
         importlib.import_module("torch._dynamo")
         everything = {marker for item in self.items for marker in markers_of(item)}
         if cold := {marker for version in versions for marker in version.markers or everything} - WARM:
-            deque(run_here(self, Version("warm-up", sources, [0], tuple(sorted(cold)))), maxlen=0)
+            list(run_here(self, Version("warm-up", sources, [0], tuple(sorted(cold)))))
             WARM.update(cold)
 
     def run(self, version: Version, submission: SubmissionUnderTest) -> Iterator[Run]:
         """Runs the tests of a version in this process, once for each seed."""
         self._paths = {path for path, _ in version.sources.values()}
-        chosen = self.chosen(version)
         for seed in version.seeds:
             self.hand_over(submission, seed)
-            self.outcomes = {}
             run = Run(version.name, seed, {})
-            for item in chosen:
+            for item in self.chosen(version):
                 self.run_items([item])
                 outcome = self.outcomes[item.nodeid]
                 for marker in markers_of(item):
@@ -152,16 +143,11 @@ def finds_fault(outcomes: Iterable[Outcome]) -> bool:
 
 
 def run_versions(
-    versions: Sequence[Version], warm_up: Sources, assignment: Assignment, jobs: int = 1, bar: str = ""
+    versions: Sequence[Version], reference: Sources, assignment: Assignment, jobs: int = 1, bar: str = ""
 ) -> Iterator[Run]:
     """Runs the tests on every version, once for each of its seeds; yields results in the order in which they come.
 
-    Args:
-        versions: what to run.
-        warm_up: a submission that is run once at first, so that no child pays for what torch imports late.
-        assignment: whose tests they are.
-        jobs: children at a time.
-        bar: its name on the terminal; "" = none is shown.
+    The reference is run once at first; `bar` names the progress on the terminal, "" = none is shown.
 
     Raises:
         CollectionError: where the tests cannot be collected, or a version would pass because no test runs on it.
@@ -170,7 +156,7 @@ def run_versions(
     for version in versions:
         if not recorder.chosen(version):
             raise CollectionError(f"no test is marked {' or '.join(version.markers) or 'with a task'}")
-    recorder.warm_up(warm_up, versions)
+    recorder.warm_up(reference, versions)
     most_seeds = max((len(version.seeds) for version in versions), default=0)
     work = partial(run_here, recorder)
     tqdm.monitor_interval = 0  # no thread: this process forks
@@ -181,8 +167,11 @@ def run_versions(
                 continue
             progress.update()
             if message.reason:
+                # The version may have ended its process. It cannot have raised the exception: that ends a test.
+                state = State.GRADER_ERROR if message.status == FAILED else State.ERROR
+                outcome = Outcome("all tests", state, f"the tests' process was lost: {message.reason}")
                 markers = version.markers or {marker for item in recorder.items for marker in markers_of(item)}
-                yield broken_off(version, markers, message)
+                yield Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers})
 
 
 def run_here(recorder: Recorder, version: Version) -> Iterator[Run]:
@@ -195,11 +184,17 @@ def run_here(recorder: Recorder, version: Version) -> Iterator[Run]:
         submission.close()
 
 
-def broken_off(version: Version, markers: Iterable[str], end: Ended) -> Run:
-    """The run of a version whose process ended before its tests did.
-
-    The version may have ended its process. It cannot have raised the exception: one of its own ends a test, not a run.
-    """
-    state = State.GRADER_ERROR if end.status == FAILED else State.ERROR
-    outcome = Outcome("all tests", state, f"the tests' process was lost: {end.reason}")
-    return Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers})
+def results_of(
+    versions: Mapping[str, tuple[Task, Sources]],
+    reference: Sources,
+    assignment: Assignment,
+    jobs: int = 1,
+    bar: str = "",
+) -> dict[str, TaskResult]:
+    """Judge a task of each version, with the first seed; results by its name."""
+    to_run = [Version(name, sources, (0,), (task.marker,)) for name, (task, sources) in versions.items()]
+    results = {}
+    for run in run_versions(to_run, reference, assignment, jobs, bar):
+        task, _ = versions[run.version]
+        results[run.version] = judge_task(task, run.outcomes[task.marker], assignment.credit)
+    return results

@@ -23,7 +23,7 @@ from foundation.processes import Ended, ask_forked
 
 from .console import Component, Every, Jobs, Start, option
 from .run_tests import SECONDS_A_SEED, Recorder, Version, markers_of_tasks, run_here
-from .variants import choose_faults, choose_variants, read_variants
+from .variants import choose_faults, choose_variants
 
 SEEDS = 5
 """Code that acts by chance may end either way: tests differ if they do with each of so many seeds."""
@@ -39,11 +39,10 @@ def compare(
     test must end in the same state, and each task earn the same points.
     """
     assignment, reference = read_assignment(), read_sources(REFERENCE, REFERENCE)
-    faults = choose_faults(assignment, None, component, text)
-    variants = read_variants(assignment.folder / "proof" / "variants", reference, assignment.contract)
     known: list[tuple[str, Sources, tuple[str, ...]]] = []
-    known += [(f"fault {fault.id}", apply(fault, reference), (fault.component,)) for fault in faults]
-    for variant in choose_variants(variants, component, text, 1, 0):
+    for fault in choose_faults(assignment, component, text):
+        known.append((f"fault {fault.id}", apply(fault, reference), (fault.component,)))
+    for variant in choose_variants(assignment, reference, component, text):
         known.append((f"variant {variant.name}", variant.sources, variant.components))
     tested = {task.marker for task in assignment.tasks if not task.is_answered and not task.tests_of}
     versions = [

@@ -1,7 +1,7 @@
 """Correct implementations that look different, which the tests must pass with every seed; samples of known versions.
 
-The files `FOLDER/MODULE.py` and `FOLDER/MODULE_TOPIC.py` hold them in cells. The definitions of a cell replace those of
-the same name in the reference's module, so that it holds only the differences. Cells of one name in files of several
+The files `proof/variants/MODULE.py` of an assignment hold them in cells. The definitions of a cell replace those of the
+same name in the reference's module, so that it holds only the differences. Cells of one name in files of several
 modules make one variant. Some variants are made by rewriting the reference's text.
 """
 
@@ -14,7 +14,6 @@ from autograder.course.assignment_code import Cell, read_cells
 from autograder.course.catalogue import Fault, read_catalogue
 from autograder.intake.sources import Sources
 from foundation.assignment_file import Assignment
-from foundation.assignment_tables import Contract
 from foundation.command_line import UserError
 
 
@@ -48,12 +47,6 @@ class Variant:
         return ", ".join(f"`{component.split('.')[1]}`" for component in self.components)
 
 
-def with_tabs(text: str) -> str:
-    """Indentation by tabs. Docstrings and continued lines change too, which Python ignores."""
-    lines = text.split("\n")
-    return "\n".join("\t" * ((len(line) - len(line.lstrip(" "))) // 4) + line.lstrip(" ") for line in lines)
-
-
 def with_prints(text: str) -> str:
     """Every function prints that it was called."""
     tree = ast.parse(text)
@@ -66,22 +59,13 @@ def with_prints(text: str) -> str:
 
 REWRITTEN: dict[str, tuple[str, Callable[[str], str]]] = {
     "windows_newlines": ("lines end as on Windows", lambda text: text.replace("\n", "\r\n")),
-    "tabs": ("indented by tabs", with_tabs),
-    "prints": ("every function prints", with_prints),
-    "no_annotations": (
-        "neither comments nor layout are those of the skeleton",
-        lambda text: ast.unparse(ast.parse(text)),
-    ),
+    "prints": ("every function prints; neither comments nor layout are those of the skeleton", with_prints),
 }
 
 
-def read_variants(folder: Path, reference: Sources, contract: Contract) -> list[Variant]:
-    """All variants, by name.
-
-    Raises:
-        VariantError: naming the file.
-    """
-    variants = []
+def read_variants(assignment: Assignment, reference: Sources) -> list[Variant]:
+    """All variants of an assignment, by name. Raises: VariantError, naming the file."""
+    variants, contract = [], assignment.contract
     for name, (difference, rewrite) in REWRITTEN.items():
         sources = {
             module: (path, rewrite(text) if module in contract.modules else text)
@@ -89,7 +73,7 @@ def read_variants(folder: Path, reference: Sources, contract: Contract) -> list[
         }
         variants.append(Variant(name, difference, sources, contract.components, is_same_code=True))
     cells: dict[str, list[Cell]] = {}
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted((assignment.folder / "proof" / "variants").glob("*.py")):
         for cell in read_cells(path):
             if cell.module not in contract.modules:
                 raise VariantError(f"{path}: {cell.module} is not a module of the contract")
@@ -109,54 +93,43 @@ def read_variants(folder: Path, reference: Sources, contract: Contract) -> list[
 def splice(text: str, other: str, path: Path) -> tuple[str, set[str]]:
     """A module in which the definitions of another replace its own, and the names of these definitions."""
     try:
-        tree = ast.parse(other)
+        definitions = ast.parse(other).body
     except SyntaxError as error:
         raise VariantError(f"{path}:{error.lineno}: {error.msg}") from None
-    defined = {name for node in tree.body for name in names_of(node)}
-    lines, added = text.split("\n"), other.split("\n")
-    own = ast.parse(text).body
-    for node in reversed(own):
+    defined = {node.name for node in definitions if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    lines = text.split("\n")
+    for node in reversed(ast.parse(text).body):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in defined:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             del lines[first - 1 : node.end_lineno]
-    for node in reversed(tree.body):
-        if isinstance(node, ast.ImportFrom) and node.module == "__future__":  # only a docstring may come before it
-            has_docstring = bool(own) and isinstance(own[0], ast.Expr)
-            del added[node.lineno - 1 : node.end_lineno]
-            lines.insert(own[0].end_lineno or 0 if has_docstring else 0, ast.unparse(node))
-    return "\n".join([*lines, *added]), defined
-
-
-def names_of(node: ast.stmt) -> set[str]:
-    """The names that a statement defines: of a function or a class, or of what is assigned."""
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return {node.name}
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return {target.id for target in targets if isinstance(target, ast.Name)}
+    return "\n".join([*lines, other]), defined
 
 
 def choose_faults(
-    assignment: Assignment,
-    catalogue: Path | None = None,
-    component: str | None = None,
-    text: str = "",
-    every: int = 1,
-    start: int = 0,
+    assignment: Assignment, component: str | None = None, text: str = "", every: int = 1, start: int = 0
 ) -> list[Fault]:
     """The faults of a component, or of a task's number, whose id has this text; of these a sample.
 
     A sample has all conditional ones: the share of them that must be found is of the whole, and would fail by chance.
     """
-    faults = read_catalogue(catalogue, assignment) + read_catalogue(catalogue, assignment, kind="conditional")
+    faults = read_catalogue(assignment=assignment) + read_catalogue(assignment=assignment, kind="conditional")
     names = [(fault, (fault.component, fault.component.split(".")[1], fault.task)) for fault in faults]
     faults = [fault for fault, known in names if component in (None, *known) and text in fault.id]
     sampled = [fault for fault in faults if fault.severity != "conditional"][start % every :: every]
     return [fault for fault in faults if fault.severity == "conditional" or fault in sampled]
 
 
-def choose_variants(variants: list[Variant], component: str | None, text: str, every: int, start: int) -> list[Variant]:
+def choose_variants(
+    assignment: Assignment,
+    reference: Sources,
+    component: str | None = None,
+    text: str = "",
+    every: int = 1,
+    start: int = 0,
+) -> list[Variant]:
     """The variants of a component whose name has this text; of these a sample."""
+    variants = [variant for variant in read_variants(assignment, reference) if text in variant.name]
     if component:
         name = component.split(".")[-1]
         variants = [v for v in variants if any(known.split(".")[1] == name for known in v.components)]
-    return [variant for variant in variants if text in variant.name][start % every :: every]
+    return variants[start % every :: every]

@@ -2,6 +2,11 @@
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.intake.sources import Sources
+from validity.variants import splice
 
 from .storages import Map, Storage
 
@@ -225,3 +230,21 @@ KINDS: dict[str, Callable[[random.Random], str]] = {
     "model.Transformer": transformer,
 }
 """For each component with parameters the function that draws a layout."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A drawn component in the reference's place."""
+
+    name: str
+    component: str
+    text: str
+    sources: Sources
+
+
+def drawn(reference: Sources, component: str, number: int, change: Callable[[str], str] = str) -> Layout:
+    """A layout, whose text may be changed."""
+    module, name = component.partition(".")[0], f"{component}, {number}"
+    text = change(KINDS[component](random.Random(name)))
+    path, whole = reference[module]
+    return Layout(name, component, text, {**reference, module: (f"{path} {name}", splice(whole, text, Path(name))[0])})

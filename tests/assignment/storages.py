@@ -1,7 +1,6 @@
 """Ways to keep the numbers of linear maps and LayerNorms in parameters, as statements and expressions of Python.
 
-Sizes are expressions, too: d and f features, h heads of e features, V words. The most general way keeps all numbers of
-some maps in any order, in one parameter or several; the others are those that people choose.
+Sizes are expressions, too: d and f features, h heads of e features, V words.
 """
 
 import random
@@ -54,25 +53,19 @@ class Storage:
             self.parts |= dict(zip((linear.name for linear in group), self._store(group), strict=True))
 
     def _store(self, maps: Sequence[Map]) -> Sequence[Pair]:
-        ways = [self._in_any_order, self._in_any_order, self._matrices]
+        ways = [self._merged, self._matrices]
         ways += [self._by_head] * 2 * all(linear.has_heads for linear in maps)
         if len({(linear.rows, linear.columns, linear.has_bias) for linear in maps}) == 1:
             ways += [self._modules, *[self._fused, self._stacked, self._stacked] * (len(maps) > 1)]
         return self.chance.choice(ways)(maps)
 
-    def any_order(self, shapes: Sequence[str]) -> list[str]:
-        """Tensors of these shapes, whose numbers are those of one parameter or of several, in any order."""
-        sizes = ", ".join(shape.replace(",", " *") for shape in shapes)
-        pieces = self.chance.choice(["[n]", "[n - n // 3, n // 3]", "[n - 4 * (n // 5), *[n // 5] * 4]"])
-        lists = pieces.replace("n", f"sum([{sizes}])")
-        held = self.hold(f"nn.ParameterList(torch.randn(size) * 0.1 for size in {lists})")
-        chance = f"torch.Generator().manual_seed({self.chance.randrange(1000)})"
-        order = self.hold(f"torch.randperm(sum([{sizes}]), generator={chance})")
-        return [f"torch.cat([*{held}])[{order}].split([{sizes}])[{i}].view({shape})" for i, shape in enumerate(shapes)]
-
-    def _in_any_order(self, maps: Sequence[Map]) -> list[Pair]:
+    def _merged(self, maps: Sequence[Map]) -> list[Pair]:
+        """One vector of all numbers."""
         shapes = [f"{linear.rows}, {linear.columns}" for linear in maps]
-        parts = self.any_order([*shapes, *(linear.columns for linear in maps if linear.has_bias)])
+        shapes += [linear.columns for linear in maps if linear.has_bias]
+        sizes = ", ".join(shape.replace(",", " *") for shape in shapes)
+        held = self.new(f"sum([{sizes}])")
+        parts = [f"{held}.split([{sizes}])[{i}].view({shape})" for i, shape in enumerate(shapes)]
         biases = iter(parts[len(maps) :])
         return [(part, next(biases) if linear.has_bias else "None") for part, linear in zip(parts, maps, strict=False)]
 
@@ -142,19 +135,14 @@ class Storage:
 
     def add_norm(self, name: str) -> None:
         """Store a gain and a shift, 1 and 0 at first; the gain perhaps as its difference from 1."""
-        is_from_1, style = self.flip(0.3), self.chance.choice(["vectors", "vectors", "any order", "scalars"])
-        vectors = ["torch.zeros(d)" if is_from_1 else "torch.ones(d)", "torch.zeros(d)"]
-        order = self.chance.sample(range(2), 2)
-        first, second = (vectors[i] for i in order)
-        if style == "vectors":
+        is_from_1, order = self.flip(0.3), self.chance.sample(["gain", "shift"], 2)
+        values = {"gain": "torch.zeros(d)" if is_from_1 else "torch.ones(d)", "shift": "torch.zeros(d)"}
+        if self.flip():
             shape = self.chance.choice(["d", "1, 1, d", "d, 1"])
-            found = [f"{self.hold(f'nn.Parameter({vector}.view({shape}))')}.flatten()" for vector in (first, second)]
-        elif style == "scalars":
-            held = self.hold(f"nn.ParameterList([*{first}.unbind(), *{second}.unbind()])")
-            found = [f"torch.stack([*{held}][:d])", f"torch.stack([*{held}][d:])"]
-        else:  # gain and shift of 1 and 0 are for task 1.4
-            axis = self.chance.randrange(2)
-            held = self.hold(f"nn.Parameter(torch.stack([{first}, {second}], dim={axis}).flatten())")
-            found = [f"{held}.view(2, d)[{i}]" if axis == 0 else f"{held}[{i}::2]" for i in range(2)]
-        gain, shift = (found[order.index(i)] for i in range(2))
-        self.parts[name] = f"({'1 + ' * is_from_1}{gain})", shift
+            found = {part: f"{self.hold(f'nn.Parameter({values[part]}.view({shape}))')}.flatten()" for part in order}
+        else:
+            axis, both = self.chance.randrange(2), ", ".join(values[part] for part in order)
+            held = self.hold(f"nn.Parameter(torch.stack([{both}], dim={axis}).flatten())")
+            cuts = [".view(2, d)[0]", ".view(2, d)[1]"] if axis == 0 else ["[::2]", "[1::2]"]
+            found = {part: held + cut for part, cut in zip(order, cuts, strict=True)}
+        self.parts[name] = f"({'1 + ' * is_from_1}{found['gain']})", found["shift"]

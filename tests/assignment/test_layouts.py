@@ -4,20 +4,16 @@ The layouts are drawn from a seed. Tests take a sample of them, with `--whole` a
 """
 
 import math
-import random
 import re
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
-from autograder.intake.sources import Sources
 from autograder.testing.results import State, worst
 from autograder.testing.results import tests_of as results_of
 from validity.run_tests import Version, markers_of_tasks, run_versions
-from validity.variants import splice
 
-from .layouts import KINDS
+from .layouts import drawn
 
 SHARES = {
     "attention.MultiHeadedAttention": 130,
@@ -33,27 +29,6 @@ SHARES = {
 
 ALL = [(kind, number) for kind, count in SHARES.items() for number in range(count)]
 MOST_FOR_A_READER = 0.03
-
-
-@dataclass(frozen=True)
-class Layout:
-    """A drawn component in the reference's place."""
-
-    name: str
-    component: str
-    text: str
-    sources: Sources
-
-
-def drawn(reference, kind, number, change=lambda text: text):
-    """A layout, whose text may be changed."""
-    component = kind.partition(",")[0]
-    module = component.partition(".")[0]
-    text = change(KINDS[kind](random.Random(f"{kind}, {number}")))
-    path, whole = reference[module]
-    name = f"{kind}, {number}"
-    sources = {**reference, module: (f"{path} {name}", splice(whole, text, Path(name))[0])}
-    return Layout(name, component, text, sources)
 
 
 def states_of(layouts, reference, assignment):

@@ -5,15 +5,18 @@ are to the tests is decided here, and said in docs/reference/grading.md. The mod
 `tests/autograder/grading/adapters/whole/`: constructors and masks of its own, PyTorch's LayerNorm, key before query.
 """
 
+import itertools
 from pathlib import Path
 
 import pytest
 
 from autograder.intake.sources import read_sources
 from autograder.testing.results import Outcome, State, judge_task
-from foundation.places import ASSIGNMENT, SKELETON
+from foundation.places import SKELETON
 from validity.run_tests import Version, markers_of_tasks, run_versions
-from validity.variants import read_variants, splice
+from validity.variants import splice
+
+from .layouts import drawn
 
 FLAT = """
 import torch
@@ -277,7 +280,6 @@ DROPS = {
     "a feature of all positions": "out * self.dropout(torch.ones_like(out[:, :1]))",
     "an entry of all sentences": "out * self.dropout(torch.ones_like(out[:1]))",
 }
-WRITTEN_OUT = ("inline_attention", "inline_feed_forward", "norm_as_default", "decoder_all_inline")
 
 
 def ends_of(versions, reference, assignment):
@@ -356,16 +358,12 @@ def test_each_part_costs_its_own_task(reference, assignment, tmp_path):
 @pytest.mark.slow
 def test_dropout_of_more_than_single_entries_costs_its_item(reference, assignment):
     """In layers that write parts out, too."""
-    variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
-    versions = [
-        Version(
-            f"{variant.name}: {drop}", replaced(variant.sources, "layers", {"self.dropout(out)": code}), [0], LAYERS
-        )
-        for variant in variants
-        if variant.name in WRITTEN_OUT
-        for drop, code in DROPS.items()
-    ]
-    assert len(versions) == len(WRITTEN_OUT) * len(DROPS)
+    versions = []
+    for component in ("layers.EncoderLayer", "layers.DecoderLayer"):
+        for number, (drop, code) in itertools.product(range(2), DROPS.items()):
+            layout = drawn(reference, component, number, lambda text: text.replace("self.dropout(out)", code))  # noqa: B023
+            markers = markers_of_tasks(assignment, [component])
+            versions.append(Version(f"{layout.name}: {drop}", layout.sources, [0], markers))
     outcomes = ends_of(versions, reference, assignment)
     missed = {name: {end.item for end in ends if end.state is State.FAILED} for name, ends in outcomes.items()}
     assert missed == {version.name: {"dropout"} for version in versions}

@@ -160,7 +160,7 @@ def test_equal_output_weights_and_gradients(name, d, h, kind):
 
 
 def test_each_way_is_judged_in_the_proof_and_shown_on_the_page(reference):
-    variants = {variant.name for variant in read_variants(VARIANTS, reference, read_assignment().contract)}
+    variants = {variant.name for variant in read_variants(read_assignment(), reference)}
     page = (ROOT / "docs/explanation/four-attentions.md").read_text(encoding="utf-8")
     for name in WAYS:
         path = CELLS[name].path.relative_to(ROOT).as_posix()

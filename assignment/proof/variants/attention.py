@@ -1,7 +1,6 @@
-"""Scaled dot-product attention in other words, and with its heads.
+"""Attention in other words, and its heads in other layouts.
 
-The ones from `any_finite_numbers` to `results_as_views`, and `refuses_the_rest`, use a freedom of its contract: a
-student's own test that demands more rejects one of these.
+The first eight use a freedom of the contract: a student's own test that demands more rejects one of these.
 """
 
 import copy
@@ -10,6 +9,7 @@ from typing import NamedTuple, Optional
 
 import torch
 from torch import Tensor, einsum, nn
+from torch.nn.functional import linear
 
 # %% additive_mask
 # The mask becomes numbers that are added; the factor is divided between query and key.
@@ -37,40 +37,6 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         scores = scores.masked_fill(mask == 0, float("-inf"))
     weights = torch.nan_to_num(scores.softmax(dim=-1))
     return torch.matmul(weights, value), weights
-
-
-# %% folded_heads
-# Heads are folded into the batch for torch.bmm.
-
-
-def scaled_dot_product_attention(query, key, value, mask=None):
-    b, h, q, d = query.shape
-    k = key.size(2)
-    scores = torch.bmm(query.reshape(b * h, q, d), key.reshape(b * h, k, d).transpose(1, 2)).view(b, h, q, k)
-    scores = scores / d**0.5
-    if mask is not None:
-        scores.masked_fill_(~mask, -1e9)
-    weights = scores.softmax(dim=-1)
-    return torch.bmm(weights.view(b * h, q, k), value.reshape(b * h, k, -1)).view(b, h, q, -1), weights
-
-
-# %% loops
-# Loops over sentences and heads.
-
-
-def scaled_dot_product_attention(query, key, value, mask=None):
-    b, h, q, d = query.shape
-    k = key.shape[2]
-    allowed = torch.ones(b, h, q, k, dtype=torch.bool) if mask is None else mask.expand(b, h, q, k)
-    contexts, weights = [], []
-    for i in range(b):
-        for j in range(h):
-            scores = torch.mm(query[i, j], key[i, j].t()) / math.sqrt(d)
-            scores = scores.masked_fill(allowed[i, j] == False, -1e9)  # noqa: E712
-            w = torch.softmax(scores, dim=1)
-            weights.append(w)
-            contexts.append(torch.mm(w, value[i, j]))
-    return torch.stack(contexts).view(b, h, q, -1), torch.stack(weights).view(b, h, q, k)
 
 
 # %% any_finite_numbers
@@ -128,6 +94,31 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         )
     weights = torch.softmax(scores, dim=-2)
     return (value.mT @ weights).mT, weights.mT
+
+
+# %% refuses_the_rest
+# Whatever the docstring does not name is refused, in every call; annotated with Optional; a helper function.
+
+
+def check(query: Tensor, key: Tensor, value: Tensor, mask: Optional[Tensor]) -> None:  # noqa: UP045
+    b, *between, q, d = query.shape
+    if query.dim() != 4 or key.shape != (b, *between, key.size(-2), d) or value.shape != key.shape:
+        raise ValueError("expected a query (…, q, d), and key and value (…, k, d)")
+    if 0 in (*query.shape, *key.shape):
+        raise ValueError("expected numbers")
+    if not {query.dtype, key.dtype, value.dtype} <= {torch.float32, torch.float64}:
+        raise TypeError("expected float32 or float64")
+    if mask is not None and mask.dtype is not torch.bool:
+        raise TypeError("expected a boolean mask")
+
+
+def scaled_dot_product_attention(query, key, value, mask: Optional[Tensor] = None):  # noqa: UP045
+    check(query, key, value, mask)
+    scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask.broadcast_to(scores.shape), torch.finfo(scores.dtype).min)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
 
 
 # %% clones
@@ -212,81 +203,78 @@ class MultiHeadedAttention(nn.Module):
 # --8<-- [end:einsum_with_bias]
 
 
-# %% inline
-# The class writes attention out instead of calling the function; the softmax is written out too.
+# %% fused
+# One matrix for query, key and value: a single product in self-attention, two in cross-attention.
 
 
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[3])
-    if mask is not None:
-        scores = scores + torch.zeros_like(scores).masked_fill(~mask, -1e20)
-    exponentials = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
-    weights = exponentials / exponentials.sum(dim=-1, keepdim=True)
-    return weights @ value, weights
+# --8<-- [start:fused]
+class MultiHeadedAttention(nn.Module):
+    """The rows of `project_inputs` are W^Q, W^K and W^V, one below the other."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        if d_model % n_heads != 0:
+            raise ValueError(f"d_model = {d_model} is not a multiple of n_heads = {n_heads}")
+        self.n_heads = n_heads
+        self.project_inputs = nn.Linear(d_model, 3 * d_model)
+        self.project_output = nn.Linear(d_model, d_model)
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        weight, bias, d_model = self.project_inputs.weight, self.project_inputs.bias, query.size(-1)
+        if query is key and key is value:  # self-attention
+            q, k, v = self.project_inputs(query).chunk(3, dim=-1)  # each (b, positions, d)
+        elif key is value:  # cross-attention
+            q = linear(query, weight[:d_model], bias[:d_model])
+            k, v = linear(key, weight[d_model:], bias[d_model:]).chunk(2, dim=-1)
+        else:
+            q, k, v = (
+                linear(x, rows, shift)
+                for x, rows, shift in zip((query, key, value), weight.chunk(3), bias.chunk(3), strict=True)
+            )
+        heads = [x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for x in (q, k, v)]  # (b, h, positions, d_head)
+        context, weights = scaled_dot_product_attention(*heads, mask)
+        return self.project_output(context.transpose(1, 2).flatten(2)), weights
+
+
+# --8<-- [end:fused]
+
+
+# %% head_modules_with_bias
+# A module for each head, each with three small linear maps and an attention of its own.
+
+
+# --8<-- [start:head_modules_with_bias]
+class Head(nn.Module):
+    """One head: Attention(Q W_i^Q, K W_i^K, V W_i^V)."""
+
+    def __init__(self, d_model: int, d_head: int) -> None:
+        super().__init__()
+        self.project_query = nn.Linear(d_model, d_head)
+        self.project_key = nn.Linear(d_model, d_head)
+        self.project_value = nn.Linear(d_model, d_head)
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        q, k, v = self.project_query(query), self.project_key(key), self.project_value(value)  # (b, positions, d_head)
+        return scaled_dot_product_attention(q[:, None], k[:, None], v[:, None], mask)  # as one head: (b, 1, …)
 
 
 class MultiHeadedAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
+    """A list of heads, and the map from their concatenation to the output."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
         if d_model % n_heads != 0:
-            raise ValueError("heads")
-        self.n_heads = n_heads
-        self.projections = nn.ModuleDict({name: nn.Linear(d_model, d_model) for name in ("v", "k", "q", "o")})
+            raise ValueError(f"d_model = {d_model} is not a multiple of n_heads = {n_heads}")
+        self.heads = nn.ModuleList(Head(d_model, d_model // n_heads) for _ in range(n_heads))
+        self.project_output = nn.Linear(d_model, d_model)
 
-    def forward(self, query, key, value, mask=None):
-        b, t, d = query.shape
-        d_head = d // self.n_heads
-        q = self.projections["q"](query).reshape(b, t, self.n_heads, d_head).transpose(1, 2)
-        k = self.projections["k"](key).reshape(b, -1, self.n_heads, d_head).transpose(1, 2)
-        v = self.projections["v"](value).reshape(b, -1, self.n_heads, d_head).transpose(1, 2)
-        logits = (q @ k.transpose(2, 3)) * (1.0 / math.sqrt(d_head))
-        if mask is not None:
-            logits = logits.masked_fill(~mask, torch.finfo(logits.dtype).min)
-        shifted = (logits - logits.amax(dim=-1, keepdim=True)).exp()
-        weights = shifted / shifted.sum(-1, keepdim=True)
-        return self.projections["o"]((weights @ v).transpose(1, 2).flatten(2)), weights
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        masks = [mask] * len(self.heads)
+        if mask is not None and mask.dim() > 2 and mask.size(-3) > 1:  # (b, h, q, k): a mask of its own for each head
+            masks = list(mask.split(1, dim=-3))
+        found = [head(query, key, value, own) for head, own in zip(self.heads, masks, strict=True)]
+        contexts, weights = zip(*found, strict=True)  # of each head (b, 1, q, d_head) and (b, 1, q, k)
+        return self.project_output(torch.cat(contexts, dim=-1).squeeze(1)), torch.cat(weights, dim=1)
 
 
-# %% refuses_the_rest
-# Whatever the docstring does not name is refused, in every call; annotated with Optional; a helper function.
-
-
-def check(query: Tensor, key: Tensor, value: Tensor, mask: Optional[Tensor], dim: int) -> None:  # noqa: UP045
-    b, *between, q, d = query.shape
-    if query.dim() != dim or key.shape != (b, *between, key.size(-2), d) or value.shape != key.shape:
-        raise ValueError("expected a query (…, q, d), and key and value (…, k, d)")
-    if 0 in (*query.shape, *key.shape):
-        raise ValueError("expected numbers")
-    if not {query.dtype, key.dtype, value.dtype} <= {torch.float32, torch.float64}:
-        raise TypeError("expected float32 or float64")
-    if mask is not None and mask.dtype is not torch.bool:
-        raise TypeError("expected a boolean mask")
-
-
-def scaled_dot_product_attention(query, key, value, mask: Optional[Tensor] = None):  # noqa: UP045
-    check(query, key, value, mask, dim=4)
-    scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5
-    if mask is not None:
-        scores = scores.masked_fill(~mask.broadcast_to(scores.shape), torch.finfo(scores.dtype).min)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
-
-
-class MultiHeadedAttention(nn.Module):
-    def __init__(self, d_model: int, n_heads: int):
-        super().__init__()
-        if not isinstance(d_model, int) or not isinstance(n_heads, int):
-            raise TypeError("sizes are whole numbers")
-        if d_model % n_heads != 0:
-            raise ValueError("sizes do not fit")
-        self.n_heads = n_heads
-        self.w = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
-
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Optional[Tensor] = None):  # noqa: UP045
-        check(query, key, value, mask, dim=3)
-        assert mask is None or mask.dim() in (2, 4)
-        split = [w(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for w, x in zip(self.w, (query, key, value))]  # noqa: B905
-        context, weights = scaled_dot_product_attention(*split, mask)
-        assert torch.all(weights >= 0) and torch.all(weights <= 1 + 1e-6)
-        assert torch.allclose(weights.sum(-1), torch.ones_like(weights[..., 0]), atol=1e-4)
-        return self.w[3](context.transpose(1, 2).flatten(2)), weights
+# --8<-- [end:head_modules_with_bias]

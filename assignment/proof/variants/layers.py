@@ -1,104 +1,188 @@
-"""Encoder and decoder layers made of other blocks, or with parts that they write out."""
+"""Layers and their parts in other words and layouts.
 
-import copy
-import math
+`norm_with_root_in_float32` to `norm_one_of_each` use a freedom of the contract: a student's own test that demands more
+rejects one of these.
+"""
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from .attention import MultiHeadedAttention, scaled_dot_product_attention
+from .attention import MultiHeadedAttention
 from .layers import EncoderLayer, FeedForward, LayerNorm
 
 
+class Norm(nn.Module):
+    """What most of these have in common: gain, shift and epsilon."""
+
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gamma, self.beta = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+        self.epsilon = epsilon
+
+    def forward(self, x):
+        return self.gamma * self.normed(x) + self.beta
+
+
+class OwnDropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x):
+        if not self.training or self.p == 0:
+            return x
+        return x * (torch.rand_like(x) >= self.p) / (1 - self.p)
+
+
 class Sublayers(nn.Module):
-    """What those have in common that write parts out: dropout and a norm for each sublayer, before it or after it."""
+    """Sublayers with a norm before or after each, and dropout written by hand."""
 
     def __init__(self, dropout, norm_first):
         super().__init__()
-        self.dropout, self.norm_first = nn.Dropout(dropout), norm_first
+        self.dropout, self.norm_first = OwnDropout(dropout), norm_first
 
-    def norm(self, x, number):
-        return self.norms[number](x)
-
-    def add(self, number, x, sublayer, *inputs):
-        y = self.norm(x, number) if self.norm_first else x
-        out, *weights = sublayer(y, *inputs)
+    def add(self, norm, x, sublayer):
+        out, weights = sublayer(norm(x) if self.norm_first else x)
         x = x + self.dropout(out)
-        return (x if self.norm_first else self.norm(x, number)), *weights
-
-    def attend(self, maps, x, source, mask):
-        n_heads = self.n_heads
-        pairs = zip(maps[:3], (x, source, source), strict=True)
-        q, k, v = (project(y).unflatten(-1, (n_heads, -1)).transpose(1, 2) for project, y in pairs)
-        scores = q @ k.mT / math.sqrt(q.size(-1))
-        if mask is not None:
-            scores = scores.masked_fill(~mask, -1e9)
-        weights = scores.softmax(-1)
-        return maps[3]((weights @ v).transpose(1, 2).flatten(2)), weights
+        return (x if self.norm_first else norm(x)), weights
 
 
-# %% decoder_all_inline
-# The decoder layer is written out completely, using none of the other parts.
+# %% norm_flat
+# Gain and shift of a feature lie side by side in one flat parameter.
 
 
-class DecoderLayer(Sublayers):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__(dropout, norm_first)
-        self.n_heads = n_heads
-        self.own = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
-        self.cross = nn.ModuleList(nn.Linear(d_model, d_model, bias=False) for _ in range(4))
-        self.widen, self.narrow = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.gains = nn.ParameterList(torch.ones(d_model) for _ in range(3))
-        self.shifts = nn.ParameterList(torch.zeros(d_model) for _ in range(3))
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.numbers = nn.Parameter(torch.tensor([1.0, 0.0]).repeat(d_model))
+        self.epsilon = epsilon
 
-    def norm(self, x, number):
-        spread, mean = torch.var_mean(x, dim=-1, keepdim=True, unbiased=False)
-        return (x - mean) / torch.sqrt(spread + 1e-6) * self.gains[number] + self.shifts[number]
-
-    def forward(self, x, memory, src_mask, tgt_mask):
-        x, own = self.add(0, x, lambda y: self.attend(self.own, y, y, tgt_mask))
-        x, cross = self.add(1, x, lambda y: self.attend(self.cross, y, memory, src_mask))
-        [x] = self.add(2, x, lambda y: [self.narrow(self.widen(y).relu())])
-        return x, own, cross
+    def forward(self, x):
+        centred = x - x.mean(dim=-1, keepdim=True)
+        normed = centred * (centred.square().mean(dim=-1, keepdim=True) + self.epsilon).rsqrt()
+        return normed * self.numbers[0::2] + self.numbers[1::2]
 
 
-# %% inline_attention
-# The encoder layer calls the attention itself, with one fused linear map; norms and feed-forward network are parts.
+# %% norm_gain_as_difference
+# The gain is learned as its difference from 1; mean and variance are updated feature by feature (Welford).
 
 
-class EncoderLayer(Sublayers):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__(dropout, norm_first)
-        self.n_heads = n_heads
-        self.qkv, self.out = nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.norms = nn.ModuleList(LayerNorm(d_model) for _ in range(2))
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.epsilon = epsilon
+        self.change = nn.Parameter(torch.zeros(2, d_model))
 
-    def look(self, y, mask):
-        q, k, v = (one.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for one in self.qkv(y).chunk(3, dim=-1))
-        context, weights = scaled_dot_product_attention(q, k, v, mask)
-        return self.out(context.transpose(1, 2).flatten(2)), weights
-
-    def forward(self, x, mask):
-        x, weights = self.add(0, x, self.look, mask)
-        return self.add(1, x, lambda y: [self.feed_forward(y)])[0], weights
-
-
-# %% inline_feed_forward
-# The feed-forward network is written out, as two linear maps of the layer itself.
+    def forward(self, x):
+        change, shift = self.change
+        mean = squares = torch.zeros_like(x[..., 0])
+        for count, feature in enumerate(x.unbind(-1), start=1):
+            step = feature - mean
+            mean = mean + step / count
+            squares = squares + step * (feature - mean)
+        deviation = (squares / x.size(-1) + self.epsilon).sqrt()
+        return (1 + change) * (x - mean.unsqueeze(-1)) / deviation.unsqueeze(-1) + shift
 
 
-class EncoderLayer(Sublayers):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__(dropout, norm_first)
-        self.attention = MultiHeadedAttention(d_model, n_heads)
-        self.fc1, self.fc2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.norms = nn.ModuleList(LayerNorm(d_model) for _ in range(2))
+# %% norm_in_one_parameter
+# Gain and shift are the rows of one parameter.
 
-    def forward(self, x, mask):
-        x, weights = self.add(0, x, lambda y: self.attention(y, y, y, mask))
-        return self.add(1, x, lambda y: [self.fc2(self.fc1(y).relu())])[0], weights
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.epsilon = epsilon
+        self.both = nn.Parameter(torch.stack([torch.ones(d_model), torch.zeros(d_model)]))
+
+    def forward(self, x):
+        spread, middle = torch.var_mean(x, dim=-1, keepdim=True, unbiased=False)
+        return torch.addcmul(self.both[1], self.both[0], (x - middle) * (spread + self.epsilon).rsqrt())
+
+
+# %% norm_with_root_in_float32
+# The root of d is a tensor in float32, whose rounding is in all results.
+
+
+class LayerNorm(Norm):
+    def normed(self, x):
+        centred = x - x.mean(dim=-1, keepdim=True)
+        squares = centred.square().sum(dim=-1, keepdim=True) + x.size(-1) * self.epsilon
+        return centred * torch.tensor(x.size(-1)).sqrt() / squares.sqrt()
+
+
+# %% norm_mean_of_squares
+# Variance as E[x^2] - E[x]^2.
+
+
+class LayerNorm(Norm):
+    def normed(self, x):
+        mean = x.mean(dim=-1, keepdim=True)
+        variance = (x.square().mean(dim=-1, keepdim=True) - mean.square()).clamp(min=0)
+        return (x - mean) / torch.sqrt(variance + self.epsilon)
+
+
+# %% norm_as_view
+# The result is not contiguous in memory.
+
+
+class LayerNorm(Norm):
+    def normed(self, x):
+        by_feature = x.movedim(-1, 0).clone(memory_format=torch.contiguous_format)
+        centred = by_feature - by_feature.mean(dim=0)
+        return (centred / (centred.square().mean(dim=0) + self.epsilon).sqrt()).movedim(0, -1)
+
+
+# %% norm_refuses_the_rest
+# Whatever the docstring does not name is refused.
+
+
+class LayerNorm(Norm):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__(d_model, epsilon)
+        if d_model < 1 or epsilon < 0:
+            raise ValueError("expected at least one feature, and no negative epsilon")
+
+    def normed(self, x):
+        if x.size(-1) != self.gamma.numel() or not x.numel():
+            raise ValueError(f"expected (..., {self.gamma.numel()})")
+        if x.dtype not in (torch.float32, torch.float64) or x.dtype != self.gamma.dtype:
+            raise TypeError("expected float32 or float64, as the parameters are")
+        centred = x - x.mean(dim=-1, keepdim=True)
+        return centred / (centred.square().mean(dim=-1, keepdim=True) + self.epsilon).sqrt()
+
+
+# %% norm_one_of_each
+# Gain and shift are lists of numbers, one parameter for each feature.
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gains = nn.ParameterList(torch.ones(1) for _ in range(d_model))
+        self.shifts = nn.ParameterList(torch.zeros(1) for _ in range(d_model))
+        self.epsilon = epsilon
+
+    def forward(self, x):
+        variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
+        normed = (x - mean) * (variance + self.epsilon).rsqrt()
+        return normed * torch.cat([*self.gains]) + torch.cat([*self.shifts])
+
+
+# %% feed_forward_convolutions
+# Two convolutions of width one, as section 3.3 of the paper suggests, with dropout between them.
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.conv_1 = nn.Conv1d(d_model, d_ff, kernel_size=1)
+        self.conv_2 = nn.Conv1d(d_ff, d_model, kernel_size=1)
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, x):
+        y = self.conv_1(x.permute(0, 2, 1))
+        return self.conv_2(self.dropout(torch.maximum(y, torch.zeros_like(y)))).permute(0, 2, 1)
 
 
 # %% norm_as_default
@@ -113,8 +197,9 @@ class EncoderLayer(Sublayers):
         self.norms = nn.ModuleList(norm(d_model) for _ in range(2))
 
     def forward(self, x, mask):
-        x, weights = self.add(0, x, lambda y: self.attention(y, y, y, mask))
-        return self.add(1, x, lambda y: [self.feed_forward(y)])[0], weights
+        x, weights = self.add(self.norms[0], x, lambda y: self.attention(y, y, y, mask))
+        x, _ = self.add(self.norms[1], x, lambda y: (self.feed_forward(y), None))
+        return x, weights
 
 
 class DecoderLayer(Sublayers):
@@ -128,13 +213,14 @@ class DecoderLayer(Sublayers):
         self.norms = nn.ModuleList(self.norm_class(d_model) for _ in range(3))
 
     def forward(self, x, memory, src_mask, tgt_mask):
-        x, own = self.add(0, x, lambda y: self.self_attention(y, y, y, tgt_mask))
-        x, cross = self.add(1, x, lambda y: self.cross_attention(y, memory, memory, src_mask))
-        return self.add(2, x, lambda y: [self.feed_forward(y)])[0], own, cross
+        x, own = self.add(self.norms[0], x, lambda y: self.self_attention(y, y, y, tgt_mask))
+        x, cross = self.add(self.norms[1], x, lambda y: self.cross_attention(y, memory, memory, src_mask))
+        x, _ = self.add(self.norms[2], x, lambda y: (self.feed_forward(y), None))
+        return x, own, cross
 
 
 # %% decoder_from_encoder
-# The decoder layer inherits from the encoder layer and adds cross-attention; a dropout for each sublayer.
+# The decoder layer inherits from the encoder layer and adds cross-attention.
 
 
 class DecoderLayer(EncoderLayer):
@@ -142,96 +228,14 @@ class DecoderLayer(EncoderLayer):
         super().__init__(d_model, n_heads, d_ff, dropout, norm_first)
         self.cross_attention = MultiHeadedAttention(d_model, n_heads)
         self.cross_norm = LayerNorm(d_model)
-        self.drops = nn.ModuleList([nn.Dropout(dropout) for _ in range(3)])
+
+    add = Sublayers.add
 
     def forward(self, x, memory, src_mask, tgt_mask):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            y, own = self.attention(y, y, y, tgt_mask)
-            x = x + self.drops[0](y)
-            y, cross = self.cross_attention(self.cross_norm(x), memory, memory, src_mask)
-            x = x + self.drops[1](y)
-            return x + self.drops[2](self.feed_forward(self.feed_forward_norm(x))), own, cross
-        y, own = self.attention(x, x, x, tgt_mask)
-        x = self.attention_norm(x + self.drops[0](y))
-        y, cross = self.cross_attention(x, memory, memory, src_mask)
-        x = self.cross_norm(x + self.drops[1](y))
-        return self.feed_forward_norm(x + self.drops[2](self.feed_forward(x))), own, cross
-
-
-# %% extra_dropout
-# The layers pass their dropout rate to attention and feed-forward network, which take it as an extra argument.
-
-
-class FeedForward(nn.Module):
-    def __init__(self, d_model, d_ff, dropout=0.0):
-        super().__init__()
-        self.a, self.b = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x):
-        return self.b(self.dropout(nn.functional.relu(self.a(x))))
-
-
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__()
-        self.mha = MultiHeadedAttention(d_model, n_heads, dropout)
-        self.ff = FeedForward(d_model, d_ff, dropout=dropout)
-        self.ln1, self.ln2 = LayerNorm(d_model), LayerNorm(d_model)
-        self.do1, self.do2 = nn.Dropout(dropout), nn.Dropout(dropout)
-        self.norm_first = norm_first
-
-    def forward(self, x, mask):
-        if self.norm_first:
-            n = self.ln1(x)
-            a, w = self.mha(n, n, n, mask)
-            x = x + self.do1(a)
-            return x + self.do2(self.ff(self.ln2(x))), w
-        a, w = self.mha(x, x, x, mask)
-        x = self.ln1(x + self.do1(a))
-        return self.ln2(x + self.do2(self.ff(x))), w
-
-
-# %% handwritten_dropout
-# Dropout is written by hand, as a module; the norms are deep copies of one; another order of construction.
-
-
-class OwnDropout(nn.Module):
-    def __init__(self, p):
-        super().__init__()
-        self.p = p
-
-    def forward(self, x):
-        if not self.training or self.p == 0:
-            return x
-        keep = (torch.rand_like(x) >= self.p).to(x.dtype)
-        return x * keep / (1 - self.p)
-
-
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__()
-        norm = LayerNorm(d_model)
-        self.norms = nn.ModuleList([copy.deepcopy(norm) for _ in range(2)])
-        self.drop = OwnDropout(dropout)
-        self.ffn = FeedForward(d_model, d_ff)
-        self.mha = MultiHeadedAttention(d_model, n_heads)
-        self.pre = norm_first
-
-    def forward(self, x, mask):
-        residual = x
-        y = self.norms[0](x) if self.pre else x
-        y, weights = self.mha(y, y, y, mask)
-        x = residual + self.drop(y)
-        if not self.pre:
-            x = self.norms[0](x)
-        residual = x
-        y = self.norms[1](x) if self.pre else x
-        x = residual + self.drop(self.ffn(y))
-        if not self.pre:
-            x = self.norms[1](x)
-        return [x, weights]
+        x, own = self.add(self.attention_norm, x, lambda y: self.attention(y, y, y, tgt_mask))
+        x, cross = self.add(self.cross_norm, x, lambda y: self.cross_attention(y, memory, memory, src_mask))
+        x, _ = self.add(self.feed_forward_norm, x, lambda y: (self.feed_forward(y), None))
+        return x, own, cross
 
 
 # %% residual_blocks

@@ -68,42 +68,22 @@ class Transformer(nn.Module):
 # Layers are attributes with numbered names; dropout on positions is applied by the model itself.
 
 
-class Encoder(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False):
-        super().__init__()
-        self.n_layers = n_layers
-        if norm_first:
-            self.final = LayerNorm(d_model)
-        for i in range(n_layers):
-            setattr(self, f"layer{i}", EncoderLayer(d_model, n_heads, d_ff, dropout=dropout, norm_first=norm_first))
-
-    def forward(self, x, mask):
-        weights = [None] * self.n_layers
-        for i in range(self.n_layers):
-            x, weights[i] = getattr(self, f"layer{i}")(x, mask)
-        if hasattr(self, "final"):
-            x = self.final(x)
-        return x, weights
-
-
 class Decoder(nn.Module):
     def __init__(self, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False):
         super().__init__()
-        stack = []
-        for _ in range(n_layers):
-            stack.insert(0, DecoderLayer(d_model, n_heads, d_ff, dropout, norm_first=norm_first))
-        self.stack = nn.Sequential(*stack)
-        self.final = LayerNorm(d_model) if norm_first else None
+        self.n_layers = n_layers
+        for i in range(n_layers):
+            setattr(self, f"layer{i}", DecoderLayer(d_model, n_heads, d_ff, dropout=dropout, norm_first=norm_first))
+        if norm_first:
+            self.final = LayerNorm(d_model)
 
     def forward(self, x, memory, src_mask, tgt_mask):
-        collected = []
-        for layer in self.stack:
-            x, *weights = layer(x, memory, src_mask, tgt_mask)
-            collected.append(weights)
-        if self.final is not None:
+        own, cross = [None] * self.n_layers, [None] * self.n_layers
+        for i in range(self.n_layers):
+            x, own[i], cross[i] = getattr(self, f"layer{i}")(x, memory, src_mask, tgt_mask)
+        if hasattr(self, "final"):
             x = self.final(x)
-        self_weights, cross_weights = zip(*collected, strict=True)
-        return x, list(self_weights), list(cross_weights)
+        return x, own, cross
 
 
 class Transformer(nn.Module):
@@ -155,32 +135,3 @@ class Transformer(nn.Module):
 
     def get_predictions(self, output):
         return self.output_projection(output).log_softmax(dim=-1)
-
-
-# %% tied_functional
-# Predictions by F.linear with the target embedding's bare parameter, without a projection; keyword arguments.
-
-
-class Transformer(nn.Module):
-    def __init__(self, src_vocab_size, tgt_vocab_size, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False):
-        super().__init__()
-        sizes = dict(n_heads=n_heads, d_ff=d_ff, n_layers=n_layers, dropout=dropout, norm_first=norm_first)
-        self.parts = nn.ModuleDict(
-            {
-                "encoder": Encoder(d_model, **sizes),
-                "decoder": Decoder(d_model=d_model, **sizes),
-                "src": InputEmbedding(vocab_size=src_vocab_size, d_model=d_model),
-                "tgt": InputEmbedding(vocab_size=tgt_vocab_size, d_model=d_model),
-                "pos": PositionalEncoding(d_model=d_model, dropout=dropout),
-            }
-        )
-
-    def encode(self, src, encoder_mask):
-        assert src.dtype == torch.long
-        return self.parts["encoder"](self.parts["pos"](self.parts["src"](src)), encoder_mask)
-
-    def decode(self, tgt, memory, src_mask, tgt_mask):
-        return self.parts["decoder"](self.parts["pos"](self.parts["tgt"](tgt)), memory, src_mask, tgt_mask)
-
-    def get_predictions(self, output):
-        return F.log_softmax(F.linear(output, self.parts["tgt"].E), dim=2)

@@ -129,7 +129,7 @@ def test_the_reference_uses_none():
 
 def test_no_correct_variant_uses_any(reference):
     release = read_sources(SKELETON, SKELETON)
-    for variant in read_variants(FOLDER / "proof" / "variants", reference, ASSIGNMENT.contract):
+    for variant in read_variants(ASSIGNMENT, reference):
         assert find_internals(variant.sources, ASSIGNMENT.contract.modules, FORBIDDEN, release) == [], variant.name
 
 

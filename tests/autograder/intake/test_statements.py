@@ -76,7 +76,7 @@ def test_a_file_of_expected_results_is_found_in_a_submission(name, is_wrapped, o
 def test_right_submissions_repeat_nothing(of_tests, reference):
     intake = take_in(REFERENCE, SKELETON, ASSIGNMENT)
     assert copied(intake.sources, of_tests) == []
-    for variant in read_variants(FOLDER / "proof" / "variants", reference, CONTRACT):
+    for variant in read_variants(ASSIGNMENT, reference):
         changed = {name: source for name, source in variant.sources.items() if source != reference.get(name)}
         assert changed and copied(changed, of_tests) == [], variant.name
 

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from autograder.testing.results import tests_of as results_of
-from foundation.places import ASSIGNMENT
 from validity.run_tests import Version, run_versions
 from validity.variants import read_variants
 
@@ -72,7 +71,7 @@ def test_a_broken_part_costs_its_own_tasks(judge, reference, assignment, sampled
 
 
 def test_a_part_that_is_bound_as_a_default_or_attribute_costs_its_own_task(judge, assignment, reference):
-    variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
+    variants = read_variants(assignment, reference)
     [variant] = (variant for variant in variants if variant.name == "norm_as_default")
     text = variant.sources["layers"][1].replace("torch.sqrt(variance + self.epsilon)", "(variance + self.epsilon)")
     [(_, results)] = judge({"faulty norm": ("layers", text)})

@@ -7,34 +7,19 @@ its own task's rubric and that of the other component have in common.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from autograder.course.catalogue import Fault, apply, extent_of, read_catalogue
 from autograder.intake.sources import Sources, read_sources
-from autograder.testing.results import TaskResult, judge_task
-from foundation.assignment_file import Assignment, Task, read_assignment
+from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE
 
 from .console import Every, Jobs, Pages, table, write_page
-from .run_tests import Version, run_versions
+from .run_tests import results_of
 
 AROUND = {  # component -> the one that writes it out, and the task that judges that
     "attention.scaled_dot_product_attention": ("attention.MultiHeadedAttention", "1.3"),
     "layers.LayerNorm": ("layers.EncoderLayer", "2.1"),
     "layers.FeedForward": ("layers.EncoderLayer", "2.1"),
 }
-
-
-def results_of(
-    versions: Mapping[str, tuple[Task, Sources]], assignment: Assignment, jobs: int = 1, bar: str = ""
-) -> dict[str, TaskResult]:
-    """Judge a task of each version, with the first seed; results by its name."""
-    to_run = [Version(name, sources, (0,), (task.marker,)) for name, (task, sources) in versions.items()]
-    results = {}
-    for run in run_versions(to_run, read_sources(REFERENCE, REFERENCE), assignment, jobs, bar):
-        task, _ = versions[run.version]
-        results[run.version] = judge_task(task, run.outcomes[task.marker], assignment.credit)
-    return results
 
 
 def inside(every: Every = 1, jobs: Jobs = 1, output: Pages = None) -> int:
@@ -56,7 +41,7 @@ def inside(every: Every = 1, jobs: Jobs = 1, output: Pages = None) -> int:
         versions[f"{fault.id} inside"] = tasks[AROUND[fault.component][1]], write_out(fault, sources)
     lost = {
         name: " · ".join(mark.name for mark in result.items if mark.missed) or "none"
-        for name, result in results_of(versions, assignment, jobs, "inside").items()
+        for name, result in results_of(versions, sources, assignment, jobs, "inside").items()
     }
     rows: dict[tuple[str, ...], list[str]] = {}
     for fault in faults:
