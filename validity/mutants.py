@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -147,34 +146,33 @@ def _replaced(text: str, node: Node, other: ast.AST) -> str | None:
     return with_code(text, node, code if is_whole else f"({code})")
 
 
-def _nodes(definition: ast.stmt, region: Region) -> Iterator[Node]:
+def _nodes(definition: ast.stmt, region: Region) -> list[Node]:
     """The nodes in the region, in order; without the inside of messages and annotations."""
-    waiting: list[ast.AST] = [definition]
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, (ast.JoinedStr, ast.Raise)) or is_text(node):
-            children: list[ast.AST] = []
+    hidden = set[ast.AST]()
+    for node in ast.walk(definition):
+        if isinstance(node, (ast.JoinedStr, ast.Raise)):
+            hidden |= {*ast.walk(node)} - {node}
         elif isinstance(node, ast.FunctionDef):
-            children = [*node.body]
-        elif isinstance(node, ast.AnnAssign):  # Python never evaluates the annotation of a local variable
-            children = [child for child in (node.target, node.value) if child]
-        else:
-            children = list(ast.iter_child_nodes(node))
-        waiting[:0] = children
-        if isinstance(node, Node) and not is_text(node) and region.begin < node.lineno and end_line(node) < region.end:
-            yield node
+            hidden |= {*ast.walk(node.args), *(ast.walk(node.returns) if node.returns else ())}
+        elif isinstance(node, ast.AnnAssign):
+            hidden |= {*ast.walk(node.annotation)}
+        elif is_text(node):
+            hidden |= {*ast.walk(node)}
+    nodes = [node for node in ast.walk(definition) if isinstance(node, Node) and node not in hidden]
+    inside = [node for node in nodes if region.begin < node.lineno and end_line(node) < region.end]
+    return sorted(inside, key=lambda node: (node.lineno, node.col_offset))
 
 
 def _names(definition: ast.stmt, region: Region, line: int) -> tuple[set[str], set[str]]:
     """Variables that are bound above a line of the region, and the attributes of self that its class uses."""
-    functions = [node for node in ast.walk(definition) if isinstance(node, ast.FunctionDef)]
-    around = [node for node in functions if node.lineno <= region.begin <= end_line(node) + 1]
     variables = set()
-    for node in itertools.chain.from_iterable(map(ast.walk, around)):
-        if isinstance(node, ast.arg) and node.lineno < line:
-            variables.add(node.arg)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line:
-            variables.add(node.id)
+    for function in ast.walk(definition):
+        if isinstance(function, ast.FunctionDef) and function.lineno <= region.begin <= end_line(function) + 1:
+            for node in ast.walk(function):
+                if isinstance(node, ast.arg) and node.lineno < line:
+                    variables.add(node.arg)
+                elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line:
+                    variables.add(node.id)
     attributes = {name for node in ast.walk(definition) if (name := own_attribute(node))}
     return variables - {"self", "_"}, attributes
 

@@ -1,6 +1,7 @@
 """Verdicts on the rubric items of a component: for each a function, "" where the item is right, or what differs.
 
-An item that gets none is left to a person. Sizes are such that no axis can be taken for another.
+An item that gets none is left to a person, as masks are where a component computes something else. Sizes are such that
+no axis can be taken for another.
 """
 
 import math
@@ -29,6 +30,7 @@ from .outside_formulas import (
     mask_of,
     normal,
     part,
+    tensors_in,
     usual,
 )
 
@@ -40,35 +42,42 @@ def judge_embedding(submission: Sandbox) -> Verdicts:
     """Task 1.1, with a d_model whose root is whole, and with another one."""
     tokens, name = torch.randint(4, 11, (3, 5)), "embedding.InputEmbedding"
 
-    def looked_up(tested: Tested, d: int) -> tuple[Any, Tensor, float]:
-        """The result, the rows of the table, and their ratio."""
-        tables = [parameter for parameter in tested.learned if parameter.shape == (11, d)]
-        rows, got = [*tables, torch.zeros(11, d)][0][tokens], tested.call(tokens)
-        is_fit = torch.is_tensor(got) and got.shape == rows.shape
-        return got, rows, float((got / rows).detach().mean()) if is_fit else 1.0
+    def looked_up(d: int) -> tuple[str, float]:
+        """The difference from a multiple of the rows of the table, and the factor."""
+        tested = Tested(submission, name, 11, d)
+        [rows] = [parameter[tokens] for parameter in tested.learned if parameter.shape == (11, d)]
+        got = tested.call(tokens)
+        factor = float((got / rows).detach().mean())
+        return apart(got, rows * factor), factor
 
-    def scaled(tested: Tested, d: int) -> str:
-        got, rows, factor = looked_up(tested, d)
-        problem = apart(got, rows * math.sqrt(d))
-        return f"times {factor:.3g} instead of sqrt({d})" if problem and not apart(got, rows * factor) else problem
+    def scaled(d: int) -> str:
+        problem, factor = looked_up(d)
+        return problem or f"times {factor:.3g} instead of sqrt({d})" * (abs(factor - math.sqrt(d)) > 1e-6)
 
-    def others(count: int) -> str:
-        dtype = submission.build(name, 11, 6, dtype=torch.float32, isolated=False)(tokens).dtype
+    def others() -> str:
+        made = submission.build(name, 11, 6, dtype=torch.float32, isolated=False)
+        dtype, count = made(tokens).dtype, sum(parameter.numel() for parameter in tested.learned)
         return f"{dtype} from float32" * (dtype != torch.float32) or f"{count} learned numbers" * (count != 11 * 6)
-
-    def rows_alone() -> str:
-        got, rows, factor = looked_up(tested, 6)
-        return apart(got, rows * factor)
 
     tested = Tested(submission, name, 11, 6)
     common = usual(tested.call, [tokens], [tokens[:, :3]], tested.learned)
     return {
-        "looked up": rows_alone,
-        "times sqrt(d_model)": lambda: scaled(Tested(submission, name, 11, 9), 9),
-        "any size and dtype": lambda: scaled(tested, 6) or others(sum(p.numel() for p in tested.learned)),
+        "looked up": lambda: looked_up(6)[0],
+        "times sqrt(d_model)": lambda: scaled(9),
+        "any size and dtype": lambda: scaled(6) or others(),
         "one table is learned": common["gradients"],
         "no side effects": common["no side effects"],
     }
+
+
+def without_keys(call: Formula, inputs: Sequence[Tensor], mask: Tensor, learned: Sequence[Tensor] = ()) -> str:
+    """Results and gradients that are not finite where the mask allows a query nothing."""
+    results = tensors_in(call(*(tensor.requires_grad_() for tensor in inputs), mask))
+    if not all(result.isfinite().all() for result in results):
+        return "not finite for a query without keys"
+    results[0].sum().backward()
+    gradients = [tensor.grad for tensor in (*inputs, *learned) if tensor.grad is not None]
+    return "gradients not finite for a query without keys" * (not all(x.isfinite().all() for x in gradients))
 
 
 def judge_attention(submission: Sandbox) -> Verdicts:
@@ -94,15 +103,10 @@ def judge_attention(submission: Sandbox) -> Verdicts:
     with_masks = [usual(call, draw(mask=mask), draw(mask=mask)) for mask in (None, masks[1])]
 
     def unsafe() -> str:
-        given = draw()
-        wanted, has_keys = formulas.attend(given[0], given[1], given[2], lonely)[0], lonely.any(-1, keepdim=True)
-        result = call(*(tensor.requires_grad_() for tensor in given), lonely)
-        if not all(tensor.isfinite().all() for tensor in (part(result, 0), part(result, 1)) if tensor is not None):
-            return "not finite for a query without keys"
-        part(result, 0).sum().backward()
-        if not all(tensor.grad is not None and tensor.grad.isfinite().all() for tensor in given):
-            return "gradients not finite for a query without keys"
-        return apart(part(result, 0) * has_keys, wanted * has_keys) or compare(*(60 * tensor for tensor in draw()))
+        given, has_keys = draw(), lonely.any(-1, keepdim=True)
+        wanted = formulas.attend(given[0], given[1], given[2], lonely)[0]
+        problem = apart(part(call(*given, lonely), 0) * has_keys, wanted * has_keys)
+        return without_keys(call, given, lonely) or problem or compare(*(60 * tensor for tensor in draw()))
 
     return {
         "scores, scale and softmax": lambda: compare(*draw()) or compare._replace(tolerance=2e-4)(*single),
@@ -128,12 +132,6 @@ def judge_heads(submission: Sandbox) -> Verdicts:
     reading, problem = formulas.search(result, formulas.readings(), lambda by: formulas.heads(given, maps, h, by)[0])
     compare = Comparison(tested.call, lambda *given: formulas.heads(given, maps, h, reading), problem)
 
-    def obeyed(mask: Tensor) -> str:
-        """With another formula: forbidden keys change nothing."""
-        inputs, hidden = draw(), ~mask.expand(3, 1, 5, 6)[:, 0, 0, :, None]
-        others = [inputs[0], *(tensor + hidden * normal(3, 6, d) for tensor in inputs[1:])]
-        return apart(part(tested.call(*inputs, mask), 0), part(tested.call(*others, mask), 0))
-
     def refused() -> str:
         for size in (10, 3):
             try:
@@ -145,16 +143,8 @@ def judge_heads(submission: Sandbox) -> Verdicts:
             return "no error for a d_model that the heads do not divide"
         return ""
 
-    def unsafe() -> str:
-        mask, inputs = mask_of(3, h, 5, 6), [tensor.requires_grad_() for tensor in draw()]
-        mask[0, 1, 0] = False
-        output = part(tested.call(*inputs, mask), 0)
-        if not output.isfinite().all():
-            return "not finite for a query without keys"
-        output.sum().backward()
-        gradients = [tensor.grad for tensor in (*inputs, *tested.learned) if tensor.grad is not None]
-        return "" if all(x.isfinite().all() for x in gradients) else "gradients not finite for a query without keys"
-
+    lonely = mask_of(3, h, 5, 6)
+    lonely[0, 1, 0] = False
     sizes = {"b11k": (3, 1, 1, 6), "qk": (5, 6), "b1qk": (3, 1, 5, 6), "bhqk": (3, h, 5, 6)}
     masks = {axes: mask_of(*sizes) for axes, sizes in sizes.items()}
     wrong = (f"mask ({', '.join(axes)}): wrong values" for axes, mask in masks.items() if compare(*draw(), mask))
@@ -165,8 +155,8 @@ def judge_heads(submission: Sandbox) -> Verdicts:
         "projections and heads": lambda: compare(*draw()),
         "special cases": lambda: first(compare(*given) for given in (draw(1, 1), draw(40, 70))),
         "returned weights": lambda: first(compare(*draw(), *mask, index=1) for mask in of_weights),
-        "masks reach every head": lambda: obeyed(masks["b11k"]) if problem else first(wrong),
-        "a query without keys": unsafe,
+        **({} if problem else {"masks reach every head": lambda: first(wrong)}),  # else for a person
+        "a query without keys": lambda: without_keys(tested.call, draw(), lonely, tested.learned),
         "refuses other sizes": refused,
         "gradients": masked["gradients"],
         "no side effects": partial(first_of, [unmasked, masked], "no side effects"),
@@ -305,19 +295,8 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
     def outputs(*sizes: tuple[int, int]) -> str:
         return first(compare(*draw(*axes, masked=False)) for axes in sizes)
 
-    def obeyed() -> str:
-        """With another formula: the last position of x or of the memory, hidden from all others, changes none."""
-        values, is_last = draw(5, 5)[: 1 + is_decoder], torch.arange(5) == 4
-        masks = [~is_last.expand(3, 1, 1, 5), *[torch.ones(5, 5).tril() > 0] * is_decoder]
-        before = part(tested.call(*values, *masks), 0)[:, :4]
-        for i, value in enumerate(values):
-            moved = [*values[:i], value + normal(d) * is_last[:, None], *values[i + 1 :]]
-            if why := apart(part(tested.call(*moved, *masks), 0)[:, :4], before):
-                return f"{('x', 'the memory')[i]} counts where it is hidden: {why}"
-        return ""
-
     def masks() -> str:
-        return obeyed() if outputs((5, 6)) else first(compare(*draw(*axes)) for axes in ((5, 6), (5, 5), (40, 50)))
+        return first(compare(*draw(*axes)) for axes in ((5, 6), (5, 5), (40, 50)))
 
     n_weights = max(1, n_layers) * (1 + is_decoder)
     return {
@@ -325,8 +304,7 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
         "layers in order": partial(outputs, (5, 6)),
         "special cases": partial(outputs, (1, 1), (40, 50)),
         "returned weights": lambda: first(compare(*draw(masked=False), index=i) for i in range(1, 1 + n_weights)),
-        "masks": masks,
-        "masks reach every layer": masks,
+        **({} if problem else dict.fromkeys(("masks", "masks reach every layer"), masks)),  # else for a person
         "dropout": lambda: first(f"rate {rate:.2g}: {why}" for rate in (0.0, 1 - 1e-9) if (why := drops(rate))),
         **usual(tested.call, draw(), draw(), tested.learned),
     }
@@ -335,7 +313,7 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
 def judge_stacks(submission: Sandbox) -> Verdicts:
     """Task 2.3."""
     both = [judge_layers(submission, f"model.{kind}", 3) for kind in ("Encoder", "Decoder")]
-    return {item: partial(first_of, both, item) for item in both[0]}
+    return {item: partial(first_of, both, item) for item in both[0] if item in both[1]}
 
 
 JUDGES: dict[str, Callable[[Sandbox], Verdicts]] = {
