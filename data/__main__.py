@@ -1,28 +1,25 @@
-"""The command line: `python -m data generate | check | prepare`."""
+"""The command line: `python -m data generate | prepare`."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from pathlib import Path
-
-from tqdm import tqdm
 
 from foundation.command_line import Parser, print_anywhere, run_command
 from foundation.whole_files import check_folder, write_whole
 
 from . import files
-from .files import CorpusError, files_of_others, output_folder, read_folder, read_manifest
-from .generator.build import Corpus, build
-from .generator.draw.chance import Settings, read_settings
-from .generator.tables import read_lexicon
+from .files import CorpusError, files_of_others, output_folder, read_manifest
+from .generator.build import build
+from .generator.chance import read_settings
+from .generator.entries import read_lexicon
 from .prepare import add_prepare_options
 
 EXAMPLES = """examples:
   python -m data generate                          the course's corpus, as data/manifest.json records it
   python -m data generate --test-seed 7            the same, but a fresh hidden test set
   python -m data generate --seed 7 --output other  a new corpus, in the folder 'other'
-  python -m data check                             compare data/corpus with the manifest
   python -m data prepare --help                    a corpus of your own, from any parallel text
 """
 SEED_HELP = "seed of the whole corpus (default: the one in data/manifest.json)"
@@ -31,13 +28,13 @@ OUTPUT_HELP = "folder for corpus/, private/ and manifest.json (default: data/)"
 KEEP_HELP = "leave a corpus of your own in data/ as it is, with a note, instead of refusing"
 UPDATE_HELP = "make this the course's corpus: record its seeds and checksums in data/manifest.json"
 CHANGED = (
-    "data: the lexicon, grammar or settings no longer give the corpus in data/manifest.json; if that is "
-    "meant, run 'python -m data generate --update-manifest'"
+    "the lexicon, grammar or settings no longer give the corpus in data/manifest.json; if that is meant, run "
+    "'python -m data generate --update-manifest'"
 )
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command; returns the exit status: 0, 1 if a check failed, or 2 for wrong input."""
+    """Runs a command; returns the exit status: 0, or 2 for wrong input."""
     print_anywhere()
     options = _parser().parse_args(arguments)
     return run_command("data", lambda: int(options.run(options)))
@@ -45,17 +42,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     shape = argparse.RawDescriptionHelpFormatter
-    about = "Makes and checks the bundled French-English corpus; prepares others."
+    about = "Makes the bundled French-English corpus; prepares others."
     parser = Parser(prog="python -m data", description=about, epilog=EXAMPLES, formatter_class=shape)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, run, text in (
-        ("generate", generate, "draw the corpus and write its files"),
-        ("check", check, "draw the corpus again and compare it with the manifest and the files"),
-    ):
-        command = commands.add_parser(name, help=text, description=text, epilog=EXAMPLES, formatter_class=shape)
-        command.set_defaults(run=run)
-        command.add_argument("--output", type=output_folder, default=files.DATA_FOLDER, metavar="DIR", help=OUTPUT_HELP)
-    command = commands.choices["generate"]
+    about = "draw the corpus and write its files"
+    command = commands.add_parser("generate", help=about, description=about, epilog=EXAMPLES, formatter_class=shape)
+    command.set_defaults(run=generate)
+    command.add_argument("--output", type=output_folder, default=files.DATA_FOLDER, metavar="DIR", help=OUTPUT_HELP)
     command.add_argument("--seed", type=int, metavar="N", help=SEED_HELP)
     command.add_argument("--test-seed", type=int, metavar="N", help=TEST_SEED_HELP)
     command.add_argument("--update-manifest", action="store_true", help=UPDATE_HELP)
@@ -68,58 +61,43 @@ def _parser() -> argparse.ArgumentParser:
 def generate(options: argparse.Namespace) -> int:
     """Draws a corpus and writes it; for the default corpus, compares it with the committed manifest."""
     check_folder(options.output)  # before the work, not after it
-    recorded = read_manifest(files.MANIFEST)
+    recorded = read_manifest()
     is_default_place = options.output.resolve() == files.DATA_FOLDER
-    own = files_of_others(recorded) if is_default_place else []
+    own = files_of_others() if is_default_place else []
     if own and options.keep_own:
         print(f"{', '.join(own)}: a corpus of your own; it stays")
         return 0
     if own:
         raise CorpusError(f"{options.output}: {', '.join(own)}: not made by 'generate'; move them away first")
-    seed, test_seed = (recorded.seed, recorded.test_seed) if options.seed is None else (options.seed, options.seed)
+    seed, test_seed = recorded["seed"], recorded["test_seed"]
+    if options.seed is not None:
+        seed = test_seed = options.seed
     test_seed = test_seed if options.test_seed is None else options.test_seed
-    corpus = _build(read_settings(), seed, test_seed)
-    contents, manifest = corpus.contents(), corpus.manifest()
-    is_recorded = (seed, test_seed) == (recorded.seed, recorded.test_seed)
-    if is_default_place and is_recorded and not options.update_manifest:
-        changed = recorded.differences(contents, "the generator")
-        if changed:
-            print("\n".join([*changed, CHANGED]), file=sys.stderr)
-            return 1
+    corpus = build(read_lexicon(), read_settings(), seed, test_seed)
+    contents = corpus.contents()
+    manifest = {
+        "seed": seed,
+        "test_seed": test_seed,
+        "counts": {split: len(getattr(corpus, split)) for split in ("train", "dev", "test")},
+        "vocabulary": corpus.vocabulary(),
+        "files": {name: files.checksum(content) for name, content in contents.items()},
+    }
+    is_recorded = (seed, test_seed) == (recorded["seed"], recorded["test_seed"])
+    if is_default_place and is_recorded and not options.update_manifest and manifest != recorded:
+        changed = [name for name in contents if manifest["files"][name] != recorded["files"].get(name)]
+        raise CorpusError(f"{', '.join(changed)}: {CHANGED}")
+    record = f"{json.dumps(manifest, indent=2, sort_keys=True)}\n".encode()
     if options.update_manifest or not is_default_place:
-        contents[files.MANIFEST.name] = manifest.to_json()
+        contents[files.MANIFEST] = record
+    if is_default_place:
+        contents[files.GENERATED] = record
     for name, content in contents.items():
         write_whole(options.output / name, content)
-    if is_default_place:
-        write_whole(files.GENERATED, manifest.to_json())
-    counts = ", ".join(f"{count} {name}" for name, count in manifest.counts.items())
+    counts = ", ".join(f"{count} {split}" for split, count in manifest["counts"].items())
     print(f"{options.output}: {counts} pairs from seed {seed}, test seed {test_seed}")
-    print(f"vocabulary: {manifest.vocabulary['french']} French, {manifest.vocabulary['english']} English subwords")
+    print("vocabulary: {french} French, {english} English subwords".format(**manifest["vocabulary"]))
     if is_default_place and not is_recorded and not options.update_manifest:
         print("note: not the corpus that data/manifest.json records; --update-manifest makes it so")
-    return 0
-
-
-def _build(settings: Settings, seed: int, test_seed: int) -> Corpus:
-    size = settings.size
-    total = size.train + size.dev + size.test * (1 if test_seed == seed else 2)
-    with tqdm(total=total, desc="drawing pairs", unit="pair", delay=2, leave=False) as bar:
-        return build(read_lexicon(), settings, seed, test_seed, bar.update)
-
-
-def check(options: argparse.Namespace) -> int:
-    """Draws the corpus again; reports every difference."""
-    folder: Path = options.output
-    manifest = read_manifest(folder / files.MANIFEST.name)
-    written = read_folder(folder, manifest.files)
-    corpus = _build(read_settings(), manifest.seed, manifest.test_seed)
-    problems = manifest.differences(corpus.contents(), "the generator")
-    problems += manifest.differences(written, f"the file in {folder}")
-    if problems:
-        hint = "'python -m data generate' writes the recorded corpus again"
-        print("\n".join([*problems, f"data: {len(problems)} problem(s) in {folder}; {hint}"]), file=sys.stderr)
-        return 1
-    print(f"{folder}: all {len(written)} files are as the manifest says")
     return 0
 
 

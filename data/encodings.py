@@ -1,23 +1,20 @@
 """Encodings of text, learnt with the library `tokenizers` on a training split alone: byte pairs or whole words.
 
-The bundled corpus is words already: each of its languages has `Subwords`, byte pairs whose vocabulary is as near as
-possible to the number asked for. Other text gets an `Encoding` by the `Choices` of `prepare`: one JSON file, complete
-in itself, so that `Tokenizer.from_file(path).encode(text)` normalises raw text, cuts it, and puts `[BOS]` and `[EOS]`
-around it. In the lines of a corpus there are no such tokens, a piece that goes on ends in `@@`, and what the encoding
-does not know is `<unk>`.
+The bundled corpus is words already: each of its languages has `Subwords`, byte pairs with a vocabulary of a given
+size. Other text gets an `Encoding`: one JSON file, complete in itself, so that `Tokenizer.from_file(path).encode(text)`
+normalises raw text, cuts it, and puts `[BOS]` and `[EOS]` around it. In the lines of a corpus there are no such tokens,
+a piece that goes on ends in `@@`, and what the encoding does not know is `<unk>`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -49,19 +46,11 @@ Lines = Callable[[], Iterable[str]]
 
 
 def train_bpe(tokenizer: Tokenizer, lines: Lines, size: int, special: Sequence[str] = ()) -> Tokenizer:
-    """Learns byte pairs (Sennrich et al. 2016), the same in every process.
+    """Learns byte pairs (Sennrich et al. 2016), `size` tokens in all; none of them is special in the end.
 
     The library numbers the letters that end a word in the order of a hash table, which differs from process to process,
-    and among equally frequent pairs the lower numbers win. As "special" tokens we number them.
-
-    Args:
-        tokenizer: with an empty BPE model that marks the ends of words by `END_OF_WORD`; it is trained.
-        lines: the sentences.
-        size: tokens, special ones included.
-        special: tokens that get the first numbers.
-
-    Returns:
-        The tokenizer, in which no token is special any more.
+    and among equally frequent pairs the lower numbers win. As "special" tokens, behind those of `special`, we number
+    them, so that every process learns the same.
     """
     endings = sorted({word[-1] for line in lines() for word in line.split(" ") if word})
     first = [*special, *(letter + END_OF_WORD for letter in endings)]
@@ -72,12 +61,11 @@ def train_bpe(tokenizer: Tokenizer, lines: Lines, size: int, special: Sequence[s
 
 # -- the bundled corpus ---------------------------------------------------------------------------------
 
-SPECIAL_IDS = 3  # pad, bos, eos: in the vocabulary, but not in the corpus
 ATTEMPTS = 8
 
 
 class Subwords:
-    """One language's byte pairs, learnt from tokenized sentences; `size` counts letters and merges."""
+    """One language's byte pairs, learnt from sentences of words; `size` counts letters and merges."""
 
     def __init__(self, sentences: Iterable[Sequence[str]], size: int):
         model = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
@@ -85,36 +73,26 @@ class Subwords:
         # sorted, so that ties do not depend on the order of the sentences
         lines = sorted(" ".join(sentence) for sentence in sentences)
         self._model = train_bpe(model, lambda: lines, size)
-        self._pieces: dict[str, tuple[str, ...]] = {}
+        self._pieces: dict[str, list[str]] = {}
 
-    def pieces(self, word: str) -> tuple[str, ...]:
-        """Cuts a word into pieces: `lower -> low@@ er`. Letters that training never saw stand alone."""
+    def pieces(self, word: str) -> list[str]:
+        """Cuts a word into pieces: `lower -> low@@ er`."""
         if word not in self._pieces:
-            plain = [token.removesuffix(END_OF_WORD) for token in self._model.encode(word).tokens]
-            *before, last = plain if "".join(plain) == word else list(word)
-            self._pieces[word] = (*(piece + CONTINUES for piece in before), last)
+            self._pieces[word] = split_text(self._model, word, CONTINUES)
         return self._pieces[word]
 
-    def length(self, sentence: Iterable[str]) -> int:
-        """Counts the tokens of a sentence."""
-        return sum(len(self.pieces(word)) for word in sentence)
-
-    def encode(self, sentence: Iterable[str]) -> str:
-        """The sentence as a line of the corpus."""
-        return " ".join(piece for word in sentence for piece in self.pieces(word))
-
-    def vocabulary(self, sentences: Iterable[Sequence[str]]) -> set[str]:
-        """Distinct tokens of the encoded sentences."""
-        return {piece for sentence in sentences for word in sentence for piece in self.pieces(word)}
+    def encode(self, sentence: Iterable[str]) -> list[str]:
+        """The tokens of a sentence."""
+        return [piece for word in sentence for piece in self.pieces(word)]
 
 
 def learn_subwords(sentences: Sequence[Sequence[str]], vocabulary: int) -> Subwords:
-    """Learns the byte pairs whose vocabulary on `sentences` is nearest to `vocabulary` (special ids included)."""
-    wanted = size = vocabulary - SPECIAL_IDS
+    """Learns the byte pairs whose vocabulary on `sentences` is nearest to `vocabulary`."""
+    size = vocabulary
     attempts: list[tuple[int, Subwords]] = []
     for _ in range(ATTEMPTS):
         subwords = Subwords(sentences, size)
-        too_many = len(subwords.vocabulary(sentences)) - wanted
+        too_many = len({piece for sentence in sentences for piece in subwords.encode(sentence)}) - vocabulary
         attempts.append((abs(too_many), subwords))
         if too_many == 0:
             break
@@ -191,24 +169,8 @@ class Choices:
         return {name: getattr(self, name) for name in names} | {"languages": list(self.languages)}
 
 
-def count_of(size: int | str, total: int) -> int:
-    """Returns how many of `total` pairs `size` is; a share is rounded up, so that training keeps the rest rounded down.
-
-    >>> count_of(500, 32_332), count_of("10%", 32_332)
-    (500, 3234)
-    """
-    return size if isinstance(size, int) else math.ceil(Fraction(size.removesuffix("%")) / 100 * total)
-
-
 def empty_tokenizer(pre_tokenizer: str, lowercase: bool, model: BPE | WordLevel | None = None) -> Tokenizer:
-    """Makes a tokenizer that cuts text and knows nothing else yet.
-
-    Args:
-        pre_tokenizer: `signs`: runs of letters, digits and accents are words, and so is every other visible character;
-            `whitespace`: the library's `Whitespace`, where a run of signs stays together (`...`) and `_` is a letter.
-        lowercase: no capital letters.
-        model: makes tokens of words; None = a word is a token.
-    """
+    """Makes a tokenizer that cuts text by a pre-tokenizer of `Choices`, and knows nothing else yet."""
     tokenizer = Tokenizer(model or WordLevel({UNKNOWN: 0}, UNKNOWN))
     # What would be misread in a line of a corpus goes: its separator, invisible characters, the mark of a piece.
     clean = [NFC(), Replace(Regex(rf"[\p{{Z}}\p{{C}}]|{'[|]' * len(SEPARATOR)}"), " "), Replace(Regex("@(?=@)"), "@ ")]
@@ -222,7 +184,6 @@ class Encoding:
     """A trained tokenizer: text to words, words to the tokens of a line."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        """Takes one that `learn` or `read_encoding` made."""
         tokenizer.encode_special_tokens = True  # "[EOS]" in the text has no special meaning there
         self._tokenizer = tokenizer
 
@@ -236,7 +197,7 @@ class Encoding:
         return [word for word, _ in self._tokenizer.pre_tokenizer.pre_tokenize_str(normal)]
 
     def encode(self, text: str) -> list[str]:
-        """Returns the tokens of raw text, or of words separated by spaces."""
+        """The tokens of raw text, or of words separated by spaces."""
         if isinstance(self._tokenizer.model, BPE):
             return split_text(self._tokenizer, text, CONTINUES)
         return [word if word in self._words else UNKNOWN_WORD for word in self.cut(text)]
@@ -267,12 +228,7 @@ def learn(pairs: Iterable[tuple[str, str]], choices: Choices) -> Encodings:
 
 
 def _learn_one(lines: Lines, choices: Choices) -> Encoding:
-    """Learns byte pairs (Sennrich et al. 2016), or keeps the most frequent words.
-
-    Args:
-        lines: the sentences, cut into words by the same rules; in any order they give the same encoding.
-        choices: of byte pairs, the vocabulary includes the special tokens.
-    """
+    """Learns byte pairs, special tokens included, or keeps the most frequent words; in any order, the same ones."""
     rules = (choices.pre_tokenizer, choices.lowercase)
     if choices.encoding == "bpe":
         tokenizer = empty_tokenizer(*rules, BPE(unk_token=UNKNOWN, end_of_word_suffix=END_OF_WORD))

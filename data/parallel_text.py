@@ -1,12 +1,7 @@
-"""Turns any parallel text into a corpus in the format of the course.
+"""Turns any parallel text into a corpus in the format of the course: read, cut into words, cleaned, split, encoded.
 
-It is a pair of files, one file with columns, or a dataset of the library `datasets`. Text is cut into words and
-punctuation marks; pairs that are empty, too long or duplicates are dropped; the rest is split; and an encoding is
-learnt on the training split alone: byte pairs (one encoding per language, or *joint*, one for both, as in Vaswani et
-al. 2017, section 5.1) or whole words. The encodings are saved as JSON files of the library `tokenizers`, so that new
-text can be prepared for the trained model.
-
-The text is read once and then only from the disk: memory holds a short hash of each source.
+The encoding is one per language, or *joint*, one for both, as in Vaswani et al. 2017, section 5.1. The text is read
+once and then only from the disk: memory holds a short hash of each source.
 """
 
 from __future__ import annotations
@@ -14,12 +9,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import math
 import random
 import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -28,10 +25,9 @@ from tqdm import tqdm
 
 from given.config import LANGUAGES
 
-from .encodings import SPLITS, Choices, Encoding, Encodings, count_of, empty_tokenizer, learn
+from .encodings import SPLITS, Choices, Encoding, Encodings, empty_tokenizer, learn
 from .files import SEPARATOR, CorpusError
 
-SUMMARY = "summary.json"
 HUB_SECONDS = 4.0
 MOST_CHARACTERS = 10_000  # longer lines are not sentences
 
@@ -77,15 +73,9 @@ def _read_lines(path: Path) -> Iterator[str]:
 
 
 def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str, Iterator[TextPair]]:
-    """Returns the splits of a dataset whose rows have a text per language: in a field `translation` or as columns.
+    """The splits of a dataset, on the hub or in a folder, whose rows have a text per language.
 
-    Args:
-        name: on the hub, or a folder of data files.
-        config: such as `de-en`; None if the dataset has only one.
-        languages: of source and target, such as `("de", "en")`.
-
-    Raises:
-        CorpusError: if the dataset cannot be loaded, or has no such languages.
+    The texts are in a field `translation` or in columns. Raises: CorpusError if it cannot be loaded, or has none.
     """
     import datasets  # takes seconds to load
     from huggingface_hub import HfApi, constants
@@ -141,12 +131,12 @@ class SentencePairs:
 def prepare(
     splits: Mapping[str, Iterable[TextPair]], choices: Choices, folder: Path, known: Encodings | None = None
 ) -> dict[str, Any]:
-    """Writes the files of the corpus.
+    """Writes the files of the corpus to an empty folder.
 
     Args:
         splits: texts by split, `train` among them. Names that begin with `val` count as `dev`.
         choices: how text becomes a corpus.
-        folder: an empty one for the files.
+        folder: for the files.
         known: encodings to use again; None = they are learnt.
 
     Returns:
@@ -193,8 +183,8 @@ def clean(
 ) -> tuple[dict[str, SentencePairs], Counter[str]]:
     """Cuts each split into words; drops pairs that are empty, too long, or in another split (test wins over training).
 
-    A word has at least one token, so a pair with too many words can be dropped before there is an encoding. Returns the
-    pairs by split, and counts of the dropped ones by reason.
+    A word has at least one token, so a pair with too many words can be dropped now. Returns the pairs by split, and
+    counts of the dropped ones by reason.
     """
     named = {split_name(name): pairs for name, pairs in splits.items()}
     if "train" not in named:
@@ -230,7 +220,10 @@ def clean(
 def draw(sentences: dict[str, SentencePairs], choices: Choices) -> None:
     """Takes the missing splits out of the training text, and adds them. Raises: CorpusError where it is too short."""
     pairs = sentences["train"]
-    sizes = {split: count_of(getattr(choices, split), pairs.count) for split in SPLITS if split not in sentences}
+    sizes = {split: getattr(choices, split) for split in SPLITS if split not in sentences}
+    for split, size in sizes.items():
+        if isinstance(size, str):  # a share, rounded up, so that training keeps the rest rounded down
+            sizes[split] = math.ceil(Fraction(size.removesuffix("%")) / 100 * pairs.count)
     total = sum(sizes.values())
     if 4 * total > 3 * pairs.count:
         wanted = " and ".join(f"{size:,} of them for {split}" for split, size in sizes.items())
@@ -244,11 +237,7 @@ def draw(sentences: dict[str, SentencePairs], choices: Choices) -> None:
 
 
 def write_split(pairs: SentencePairs, encodings: Encodings, choices: Choices, path: Path) -> tuple[int, list[int]]:
-    """Writes a split as lines `source|||target` of tokens, unless it is empty.
-
-    Returns:
-        The number of pairs written, and the most tokens of a source and of a target.
-    """
+    """Writes a split unless it is empty; returns the number of pairs, and the most tokens of a source and a target."""
     # Words of dev and test are references: an <unk> there would count as a match.
     has_true_words = pairs.split != "train" and choices.encoding == "words"
     count, longest = 0, [0, 0]
@@ -264,31 +253,6 @@ def write_split(pairs: SentencePairs, encodings: Encodings, choices: Choices, pa
     if not count:
         path.unlink()
     return count, longest
-
-
-def read_summary(folder: Path) -> dict[str, Any]:
-    """Reads the record of an earlier `prepare` in a folder; nothing where it is empty or new.
-
-    Raises:
-        CorpusError: if there are other files in it.
-    """
-    path = folder / SUMMARY
-    if path.is_file():
-        return dict(json.loads(path.read_bytes()))
-    if folder.exists() and any(folder.iterdir()):
-        raise CorpusError(f"{folder}: has files that 'prepare' did not write; choose another --output")
-    return {}
-
-
-def replace_corpus(folder: Path, made: Path, summary: dict[str, Any], earlier: Iterable[str]) -> None:
-    """Moves the made files to a folder, with their summary, in the place of those of an earlier corpus."""
-    summary["files"] = sorted(file.name for file in made.iterdir())
-    (made / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-    folder.mkdir(exist_ok=True)
-    for name in earlier:
-        (folder / name).unlink(missing_ok=True)
-    for name in [*summary["files"], SUMMARY]:
-        (made / name).replace(folder / name)
 
 
 def _nothing_left(dropped: Counter[str]) -> str:

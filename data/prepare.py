@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,11 +23,10 @@ from .parallel_text import (
     read_columns,
     read_dataset,
     read_files,
-    read_summary,
-    replace_corpus,
     split_name,
 )
 
+SUMMARY = "summary.json"
 DEFAULTS = Choices()
 PRESETS: dict[str, tuple[str, str, Choices]] = {
     "wmt14-de-en": (
@@ -75,15 +75,12 @@ def add_prepare_options(parser: argparse.ArgumentParser) -> None:
         more = f"likewise for the {split} split, instead of the dataset's; otherwise pairs are drawn"
         add(f"--{split}-files", type=Path, nargs=2, metavar=sides, help=more)
     add("--config", help="configuration of the dataset, such as de-en")
-    columns_help = "columns of --pairs, from 1 (default: 1 2)"
-    add("--columns", type=positive, nargs=2, metavar=sides, default=(1, 2), help=columns_help)
+    add("--columns", type=positive, nargs=2, metavar=sides, default=(1, 2), help="of --pairs (default: 1 2)")
     for item in fields(Choices):
         text = f"{item.metadata['help']} (default: {item.default})"
         add("--" + item.name.replace("_", "-"), **{**item.metadata, "help": text})
-    learn_help = "learn the encodings even if the folder has some that were learnt with the same choices"
-    course_help = "also put it in data/, in place of the course's corpus, as `make release` reads it"
-    add("--as-course", action="store_true", help=course_help)
-    add("--learn-anew", action="store_true", help=learn_help)
+    add("--as-course", action="store_true", help="also put it in data/, in place of the course's, for `make release`")
+    add("--learn-anew", action="store_true", help="learn the encodings even if the folder has some of the same choices")
     add("--output", type=output_folder, required=True, metavar="DIR", help="folder for the files")
 
 
@@ -102,7 +99,13 @@ def run_prepare(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix=".prepare-", dir=folder.parent) as made:
         summary = prepare(read_text(options, choices), choices, Path(made), known)
         summary["preset"], summary["tokenizers"] = options.preset, "used again" if known else "learnt"
-        replace_corpus(folder, Path(made), summary, earlier.get("files", ()))
+        summary["files"] = sorted(file.name for file in Path(made).iterdir())
+        (Path(made) / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        folder.mkdir(exist_ok=True)
+        for name in earlier.get("files", ()):
+            (folder / name).unlink(missing_ok=True)
+        for name in [*summary["files"], SUMMARY]:
+            (Path(made) / name).replace(folder / name)
     print("\n".join(report(folder, summary)))
     if options.as_course:
         put_in_course(folder, summary)
@@ -142,6 +145,20 @@ def read_text(options: argparse.Namespace, choices: Choices) -> dict[str, Iterab
     elif not options.train:
         raise CorpusError("no text is named: --train, --pairs, --dataset, or a --preset with a dataset of its own")
     return splits
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """Reads the record of an earlier `prepare` in a folder; nothing where it is empty or new.
+
+    Raises:
+        CorpusError: if there are other files in it.
+    """
+    path = folder / SUMMARY
+    if path.is_file():
+        return dict(json.loads(path.read_bytes()))
+    if folder.exists() and any(folder.iterdir()):
+        raise CorpusError(f"{folder}: has files that 'prepare' did not write; choose another --output")
+    return {}
 
 
 def find_encodings(folder: Path, earlier: dict[str, Any], choices: Choices) -> Encodings | None:

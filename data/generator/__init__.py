@@ -1,8 +1,6 @@
-"""The generator of the bundled corpus.
+"""The generator of the bundled corpus: lexicon, meaning, two languages, alignment, splits, encoding.
 
-    lexicon/      the words, as tables             entries.py, tables.py   reading and checking them
-    meaning.py    nodes of a sentence's meaning    draw/                   drawing meanings at random
-    languages/    writing them out                 build.py                alignments, splits, contents
-
-The flow is: lexicon, meaning, two languages, alignment, splits, encoding, files.
+lexicon/, entries.py   the words: tables and reading them    sentences.py   drawing meanings; begin there
+meaning.py             nodes of a sentence's meaning         writing.py     writing them out: french.py, english.py
+chance.py              the random stream                     build.py       alignments, splits, contents of the files
 """

@@ -1,35 +1,40 @@
-"""The entries of the lexicon: one immutable record for each sense of a word, equal to nothing but itself.
+"""The words: every table of `lexicon/` as immutable entries, in the order of frequency.
 
-French is written with its accents here; they go when a sentence is written out. A field made by `flag` or `value` is
-an option of the entry's table.
+French is written with its accents here; they go when a sentence is written out.
 """
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, field, fields
-from typing import Any
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from foundation.command_line import UserError
+
+LEXICON_FOLDER = Path(__file__).resolve().parent / "lexicon"
+EMPTY = "-"
+
+Row = dict[str, str]
+Texts = tuple[str, str]
+"""French and English."""
+
+T = TypeVar("T")
 
 
-def flag(option: str) -> Any:
-    """A field that is true where the entry has the option."""
-    return field(default=False, metadata={"option": option})
-
-
-def value(option: str) -> Any:
-    """A field with the option's value; empty where the entry has no such option."""
-    return field(default="", metadata={"option": option})
-
-
-def options_of(kind: type) -> dict[str, Field[Any]]:
-    """The fields of a kind of entry by the names of their options."""
-    return {item.metadata["option"]: item for item in fields(kind) if "option" in item.metadata}
+class LexiconError(UserError):
+    """The lexicon is wrong; the message names the file and the line."""
 
 
 @dataclass(frozen=True)
 class Selection:
     """The nouns that a verb or adjective goes with: classes, and single nouns of a class.
 
-    Written `person,text=lettre,=train`: a class or group, a noun of one class, a noun of any class.
     `gender` (from `person:m`) and `number` (from `pl:person`, `sg:person`) restrict further; empty means any.
     """
 
@@ -44,22 +49,6 @@ class Selection:
             return False
         return noun.class_name in self.classes or (noun.class_name, noun.lemma) in self.nouns
 
-    def overlaps(self, other: Selection) -> bool:
-        """True if some noun may stand in both places, number aside."""
-        if self.gender and other.gender and self.gender != other.gender:
-            return False
-        return bool(
-            self.classes & other.classes
-            or self.nouns & other.nouns
-            or any(name in other.classes for name, _ in self.nouns)
-            or any(name in self.classes for name, _ in other.nouns)
-        )
-
-    @property
-    def only_classes(self) -> frozenset[str]:
-        """All classes named, those of single nouns included."""
-        return self.classes | {class_name for class_name, _ in self.nouns}
-
 
 @dataclass(frozen=True)
 class WordClass:
@@ -67,62 +56,51 @@ class WordClass:
 
     about: str
     there: str = ""
-    places: tuple[tuple[str, str], ...] = ()
-    near: tuple[tuple[str, str], ...] = ()
+    place: Texts | None = None
+    near: tuple[Texts, ...] = ()
     generic: bool = False
-    owned: float | None = None
+    owned: float = 0.15
 
 
 @dataclass(frozen=True, eq=False)
-class Noun:
+class Entry:
+    """One sense of a word, equal to nothing but itself; options that are no flags have a value."""
+
+    french: str
+    english: tuple[str, ...]
+    options: Row
+
+    def has(self, *options: str) -> bool:
+        """True if the entry has one of the options."""
+        return not self.options.keys().isdisjoint(options)
+
+
+@dataclass(frozen=True, eq=False)
+class Noun(Entry):
     """A noun of one gender, or a proper name. Two with one `lemma` and `rank` where persons have two forms."""
 
     lemma: str
-    french: str
     gender: str
-    english: tuple[str, ...]
     class_name: str
     rank: int  # in the order of frequency of its class
-    is_generic: bool = False
-    owning: str = ""  # public: nobody's; owned: somebody's, unlike others of its class
-    places: tuple[tuple[str, str], ...] = ()
-    measures: tuple[str, ...] = ()
-    plural: str = value("plural")
-    english_plural: str = value("en_plural")
-    is_mass: bool = flag("mass")
-    is_plural_only: bool = flag("plural_only")
-    is_english_plural_only: bool = flag("en_plural_only")
-    is_english_mass: bool = flag("en_mass")
-    is_aspirated: bool = flag("aspirated")
-    is_unique: bool = flag("unique")
-    is_singular_only: bool = flag("singular")
-    is_paired: bool = flag("paired")  # mostly plural: shoes
+    place: Texts | None
 
     @property
     def is_countable(self) -> bool:
         """True if the noun can be counted in both languages."""
-        return not (self.is_mass or self.is_english_mass or self.is_english_plural_only or self.is_plural_only)
+        return not self.has("mass", "en_mass", "en_plural_only", "plural_only")
 
 
 @dataclass(frozen=True, eq=False)
-class Adjective:
+class Adjective(Entry):
     """One sense of an adjective: which nouns it goes with, where it stands, how it compares."""
 
-    french: str
-    english: tuple[str, ...]
     selection: Selection
     is_before: bool
     use: str  # both, attribute or predicate
     comparison: str  # er, more, none, or the English comparative itself
-    prep: tuple[str, str] = ("", "")
-    complement: Selection | None = None
-    determiner: str = ""  # definite or possessive: the only determiner it stands with
-    feminine: str = value("feminine")
-    before_vowel: str = value("vowel")
-    is_invariable: bool = flag("invariable")
-    french_comparative: str = value("comparative")
-    infinitive: str = value("infinitive")
-    takes_a_little: bool = flag("a_little")  # goes with *un peu*
+    prep: Texts
+    complement: Selection
 
     @property
     def is_gradable(self) -> bool:
@@ -131,19 +109,16 @@ class Adjective:
 
 
 @dataclass(frozen=True, eq=False)
-class Verb:
+class Verb(Entry):
     """One sense of a verb in one frame (the complements that it takes)."""
 
     frame: str
-    french: str
-    english: tuple[str, ...]
     aspect: str  # state, activity or point
     subject: Selection
     object: Selection
     recipient: Selection
-    prep: tuple[str, str]
+    prep: Texts
     manners: tuple[str, ...]
-    options: frozenset[str]
 
     @property
     def is_reflexive(self) -> bool:
@@ -152,13 +127,168 @@ class Verb:
 
 
 @dataclass(frozen=True, eq=False)
-class Adverb:
+class Adverb(Entry):
     """An adverb or adverbial phrase; its `kind` decides what it goes with.
 
     Positions in French and English: before (an adjective), middle (by the verb), end, front (of the sentence).
     """
 
     kind: str
+    positions: Texts
+
+
+class Tense(NamedTuple):
+    """A tense of each language, and the kind of adverbs that goes with it.
+
+    The words of its verb: `have:present` is the present of *have*; a form alone is that of the verb itself.
+    """
+
     french: str
-    english: tuple[str, ...]
-    positions: tuple[str, str]
+    english: str
+    adverb: str
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """All words, in the order of their tables, which is that of frequency."""
+
+    classes: dict[str, WordClass]
+    groups: dict[str, Selection]  # of classes too, and `there`: all that may be somewhere
+    nouns: tuple[Noun, ...]
+    names: dict[str, tuple[Noun, ...]]  # by class: name, city, country
+    adjectives: tuple[Adjective, ...]
+    verbs: dict[str, tuple[Verb, ...]]  # by frame
+    adverbs: dict[str, tuple[Adverb, ...]]  # by kind
+    units: dict[str, Noun]  # of time
+    special: dict[str, Verb]  # those of no other frame, by their French
+
+
+def read_table(path: Path, entry: Callable[[Row], T]) -> list[T]:
+    """Makes an entry of each line of a table with a header; those that start with `#` are comments.
+
+    Raises:
+        LexiconError: where a line has other cells than the header, or one that its entry cannot take.
+    """
+    entries: list[T] = []
+    header: list[str] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line or line.startswith("#"):
+            continue
+        cells = ["" if cell == EMPTY else cell for cell in line.split("\t")]
+        if not header:
+            header = cells
+            continue
+        try:
+            entries.append(entry(dict(zip(header, cells, strict=True))))
+        except (KeyError, ValueError) as problem:
+            raise LexiconError(f"{path}:{number}: wrong cells: {problem}") from None
+    return entries
+
+
+@cache
+def tenses() -> dict[str, Tense]:
+    """The tenses by name."""
+    rows = read_table(LEXICON_FOLDER / "tenses.tsv", dict)
+    return {row["name"]: Tense(row["french"], row["english"], row["adverb"]) for row in rows}
+
+
+def _word(row: Row) -> dict[str, Any]:
+    """The fields that all entries have."""
+    options = (option.strip().partition("=") for option in row.get("options", "").split(";") if option)
+    options_by_name = {name: value for name, _, value in options}
+    return {"french": row["french"], "english": tuple(row["english"].split("|")), "options": options_by_name}
+
+
+def _texts(text: str) -> Texts:
+    french, english = text.split(":")
+    return french, english
+
+
+def _read_nouns(path: Path, classes: dict[str, WordClass]) -> tuple[Noun, ...]:
+    """Nouns or names; one of persons with two forms becomes one entry a gender."""
+    ranks: Counter[str] = Counter()
+
+    def of_each_gender(row: Row) -> list[Noun]:
+        name, usual, forms = row["class"], classes[row["class"]], row["french"].split("/")
+        english = row["english"].split("/")
+        nouns = []
+        for gender, form, meaning in zip(row["gender"].split("/"), forms, english * len(forms), strict=False):
+            word = _word({**row, "french": form, "english": meaning})
+            if usual.generic:
+                word["options"]["generic"] = ""
+            place = _texts(word["options"]["loc"]) if "loc" in word["options"] else usual.place
+            nouns.append(Noun(**word, lemma=forms[0], gender=gender, class_name=name, rank=ranks[name], place=place))
+        ranks[name] += 1
+        return nouns
+
+    return tuple(chain.from_iterable(read_table(path, of_each_gender)))
+
+
+def _grouped(entries: Iterable[T], attribute: str) -> dict[str, tuple[T, ...]]:
+    key = attrgetter(attribute)
+    return {name: tuple(group) for name, group in groupby(sorted(entries, key=key), key)}
+
+
+def read_lexicon(folder: Path = LEXICON_FOLDER) -> Lexicon:
+    """Reads all tables but those of irregular forms."""
+    table = tomllib.loads((folder / "classes.toml").read_text(encoding="utf-8"))
+    classes = {name: WordClass(**usual) for name, usual in table["class"].items()}
+    nouns = _read_nouns(folder / "nouns.tsv", classes)
+    groups = {name: Selection(frozenset({name})) for name in classes}
+
+    def select(text: str) -> Selection:
+        """Reads `person,text=lettre,=train`: a class or group, a noun of one class, a noun of any class."""
+        number = gender = ""
+        names: set[str] = set()
+        single: set[tuple[str, str]] = set()
+        for part in filter(None, text.split(",")):
+            if part[:3] in ("pl:", "sg:"):
+                number, part = part[:2], part[3:]
+            if part[-2:] in (":m", ":f"):
+                gender, part = part[-1], part[:-2]
+            name, equals, lemma = part.partition("=")
+            if equals:
+                single |= {
+                    (noun.class_name, lemma) for noun in nouns if noun.lemma == lemma and name in ("", noun.class_name)
+                }
+            else:
+                names |= groups[part].classes
+                single |= groups[part].nouns
+        return Selection(frozenset(names), frozenset(single), gender, number)
+
+    def adjective(row: Row) -> Adjective:
+        word, is_before = _word(row), row["position"] == "before"
+        prep, complement = _texts(word["options"].get("prep", ":")), select(word["options"].get("complement", ""))
+        return Adjective(
+            **word,
+            selection=select(row["applies_to"]),
+            is_before=is_before,
+            use=row["use"],
+            comparison=row["comparison"],
+            prep=prep,
+            complement=complement,
+        )
+
+    def verb(row: Row) -> Verb:
+        selections: dict[str, Any] = {role: select(row[role]) for role in ("subject", "object", "recipient")}
+        prep, manners = _texts(row["prep"] or ":"), tuple(filter(None, row["manner"].split("|")))
+        return Verb(**_word(row), **selections, frame=row["frame"], aspect=row["aspect"], prep=prep, manners=manners)
+
+    def adverb(row: Row) -> Adverb:
+        return Adverb(**_word(row), kind=row["kind"], positions=(row["french_position"], row["english_position"]))
+
+    for name, text in table["group"].items():
+        groups[name] = select(text)
+    groups["there"] = Selection(frozenset(name for name, usual in classes.items() if usual.there))
+    verbs = _grouped(read_table(folder / "verbs.tsv", verb), "frame")
+    return Lexicon(
+        classes=classes,
+        groups=groups,
+        nouns=nouns,
+        names=_grouped(_read_nouns(folder / "names.tsv", classes), "class_name"),
+        adjectives=tuple(read_table(folder / "adjectives.tsv", adjective)),
+        verbs=verbs,
+        adverbs=_grouped(read_table(folder / "adverbs.tsv", adverb), "kind"),
+        units={noun.lemma: noun for noun in nouns if noun.class_name == "time"},
+        special={verb.french: verb for verb in verbs["special"]},
+    )

@@ -8,18 +8,15 @@ synonyms) is drawn when the node is made and kept here, so that writing a meanin
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from typing import NamedTuple
 
-from .entries import Adjective, Adverb, Noun, Verb
-from .tables import LEXICON_FOLDER, read_table
+from .entries import Adjective, Adverb, Noun, Tense, Texts, Verb, tenses
 
 Key = tuple[object, str]
 """A node and the role that a word plays for it."""
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """Person (1, 2, 3), number (*sg*, *pl*) and gender (*m*, *f*) that others agree with."""
 
     person: int
@@ -29,7 +26,7 @@ class Agreement:
 
 @dataclass(eq=False)
 class Pronoun:
-    """A personal pronoun. `kind`: personal, on, thing (English *it*), ce (*c'est*), impersonal.
+    """A personal pronoun. `kind`: personal, formal (*vous* to one), on, thing (English *it*), ce, impersonal.
 
     `english` overrides who an English pronoun speaks of, as in *c'est mon frère -> he is my brother*.
     """
@@ -41,10 +38,10 @@ class Pronoun:
 
 @dataclass(eq=False)
 class Indefinite:
-    """*quelqu'un, tout le monde, personne, rien*, in both languages: invariable, third person singular."""
+    """*quelqu'un, personne, rien*, and question words: invariable, third person singular."""
 
-    texts: tuple[str, str]
-    agreement: Agreement = field(default_factory=lambda: Agreement(3, "sg", "m"))
+    texts: Texts
+    agreement = Agreement(3, "sg", "m")
 
 
 @dataclass(eq=False)
@@ -52,10 +49,14 @@ class Name:
     """A first name, city or country."""
 
     entry: Noun
-    agreement: Agreement
 
     @property
-    def texts(self) -> tuple[str, str]:
+    def agreement(self) -> Agreement:
+        """Person, number and gender."""
+        return Agreement(3, "pl" if self.entry.has("plural_only") else "sg", self.entry.gender)
+
+    @property
+    def texts(self) -> Texts:
         """The name in both languages."""
         return self.entry.french, self.entry.english[0]
 
@@ -66,7 +67,11 @@ class Pair:
 
     first: Name
     second: Name
-    agreement: Agreement
+
+    @property
+    def agreement(self) -> Agreement:
+        """A plural, feminine only where both names are."""
+        return Agreement(3, "pl", max(self.first.entry.gender, self.second.entry.gender))
 
 
 @dataclass(eq=False)
@@ -107,7 +112,6 @@ class NounPhrase:
     number: str
     determiner: str
     owner: Agreement | None = None
-    owner_is_thing: bool = False
     count: int = 0
     modifiers: list[Modifier] = field(default_factory=list)
     complement: Nominal | None = None
@@ -120,6 +124,11 @@ class NounPhrase:
         return Agreement(3, self.number, self.noun.gender)
 
     @property
+    def english_number(self) -> str:
+        """Number of the English noun: *trousers* are plural, *advice* is singular."""
+        return "pl" if self.noun.has("en_plural_only") else "sg" if self.noun.has("en_mass") else self.number
+
+    @property
     def is_person(self) -> bool:
         """True if *he* and *who* go with it."""
         return self.noun.class_name in ("human", "job", "kin", "friend")
@@ -129,7 +138,7 @@ class NounPhrase:
 class Relative:
     """A relative clause and its pronoun in both languages; a gap in the clause is what the pronoun stands for."""
 
-    texts: tuple[str, str]
+    texts: Texts
     clause: Clause
 
 
@@ -141,7 +150,7 @@ class Adverbial:
     english: str
 
     @property
-    def texts(self) -> tuple[str, str]:
+    def texts(self) -> Texts:
         """The adverb in both languages."""
         return self.adverb.french, self.english
 
@@ -150,7 +159,7 @@ class Adverbial:
 class Prepositional:
     """A preposition in both languages and the nominal that it governs."""
 
-    texts: tuple[str, str]
+    texts: Texts
     nominal: Nominal
 
 
@@ -189,12 +198,17 @@ class Clause:
     content: Clause | None = None
     adjuncts: list[Adjunct] = field(default_factory=list)
     controller: Agreement | None = None
-    link: tuple[str, str] = ("", "")
+    link: Texts = ("", "")
 
     @property
     def tenses(self) -> Tense:
         """French and English tense."""
         return tenses()[self.tense]
+
+    @property
+    def has_own_subject(self) -> bool:
+        """True if its subject is written: not that of an infinitive or imperative."""
+        return self.subject is not None and self.tense != "imperative"
 
     @property
     def agreement(self) -> Agreement:
@@ -206,30 +220,22 @@ class Clause:
     @property
     def french_agreement(self) -> Agreement:
         """Person and number of the French verb."""
-        return self.agreement if self.subject is None else french_subject_agreement(self.subject)
+        return self.agreement if self.subject is None else french_agreement(self.subject)
 
 
 @dataclass(eq=False)
 class Linked:
-    """Two clauses and the conjunction, in French and English, between them, or before them where `is_fronted`."""
+    """Two clauses and the conjunction between them, or before them where `is_fronted`."""
 
     first: Clause
-    conjunction: tuple[str, str]
+    conjunction: Texts
     second: Clause
     is_fronted: bool = False
 
 
 @dataclass(eq=False)
-class QuestionWord:
-    """A question word: *où, quand, qui*; `nominal` where it is *quel livre* or *combien de livres*."""
-
-    texts: tuple[str, str]
-    nominal: NounPhrase | None = None
-
-
-@dataclass(eq=False)
 class Sentence:
-    """A sentence and its form.
+    """A sentence and its form; the question is a word, or a phrase such as *quel livre*.
 
     `form`: statement, est-ce que, inversion, plain (a question whose word is the subject) or imperative.
     """
@@ -238,63 +244,32 @@ class Sentence:
     form: str = "statement"
     mark: str = "."
     front: Adverbial | None = None
-    question: QuestionWord | None = None
+    question: Indefinite | NounPhrase | None = None
     is_contracted: bool = True
     is_negation_contracted: bool = True
 
 
-class Tense(NamedTuple):
-    """French tense (with its periphrasis, if any) and English tense (with its aspect); the adverbs that go with it."""
-
-    french: str  # present, passe_compose, pluperfect, imperfect, future, conditional, infinitive, imperative
-    periphrasis: str  # "", aller, venir de, être en train de
-    english: str  # present, past, will, would, going_to, used_to, base, imperative, to, ing
-    aspect: str  # "", progressive, perfect, perfect_progressive
-    adverb: str  # a kind of adverb, or ""
-
-
-@cache
-def tenses() -> dict[str, Tense]:
-    """The tenses by name."""
-    rows = read_table(LEXICON_FOLDER / "tenses.tsv", ("name", *Tense._fields))
-    return {row["name"]: Tense(*(row[column] for column in Tense._fields)) for row in rows}
-
-
 def head_key(nominal: Nominal) -> Key:
     """The key of the nominal's most telling word."""
-    if isinstance(nominal, Pair):
-        return head_key(nominal.first)
-    return nominal, "head"
+    return (nominal.first if isinstance(nominal, Pair) else nominal), "head"
 
 
-def french_subject_agreement(nominal: Nominal) -> Agreement:
+def french_agreement(nominal: Nominal) -> Agreement:
     """Person and number of a French verb: *vous* to one person still has the plural, *on* the singular."""
-    agreement = nominal.agreement
     if isinstance(nominal, Pronoun) and nominal.kind == "formal":
-        return Agreement(2, "pl", agreement.gender)
-    if isinstance(nominal, Pronoun) and nominal.kind == "on":
-        return Agreement(3, "sg", "m")
-    return agreement
+        return nominal.agreement._replace(number="pl")
+    return nominal.agreement
 
 
 def english_agreement(nominal: Nominal) -> Agreement:
     """Person, number and gender of an English verb or possessive."""
-    if isinstance(nominal, Pronoun) and nominal.english is not None:
-        return nominal.english
     if isinstance(nominal, Pronoun) and nominal.kind == "on":
         return Agreement(1, "pl", "m")
+    if isinstance(nominal, Pronoun) and nominal.english is not None:
+        return nominal.english
     if isinstance(nominal, NounPhrase):
-        return Agreement(3, english_number(nominal), nominal.agreement.gender)
+        return nominal.agreement._replace(number=nominal.english_number)
     return nominal.agreement
-
-
-def english_number(phrase: NounPhrase) -> str:
-    """Number of the English noun: *trousers* are plural, *advice* is singular."""
-    if phrase.noun.is_english_plural_only:
-        return "pl"
-    if phrase.noun.is_english_mass:
-        return "sg"
-    return phrase.number
 
 
 def is_thing(nominal: Nominal) -> bool:

@@ -1,16 +1,10 @@
-"""One whole corpus, drawn once for all tests of the generator, and the command line."""
-
-from __future__ import annotations
+"""The command line, and a dataset in the form that WMT14 and OPUS Books have."""
 
 import json
 
 import pytest
 
 from data import __main__ as command_line
-from data.files import MANIFEST, Manifest, read_manifest
-from data.generator.build import Corpus, build
-from data.generator.draw.chance import read_settings
-from data.generator.tables import read_lexicon
 
 PAIRS = [(f"Das Haus_{n % 7} hat {n} Türen ...", f"The house_{n % 7} has {n} doors ...") for n in range(60)]
 
@@ -21,18 +15,6 @@ def run(*arguments: object) -> int:
         return command_line.main([str(argument) for argument in arguments])
     except SystemExit as stop:
         return int(stop.code or 0)
-
-
-@pytest.fixture(scope="session")
-def recorded() -> Manifest:
-    """The committed manifest."""
-    return read_manifest(MANIFEST)
-
-
-@pytest.fixture(scope="session")
-def corpus(recorded: Manifest) -> Corpus:
-    """The corpus that the manifest records, drawn anew."""
-    return build(read_lexicon(), read_settings(), recorded.seed, recorded.test_seed)
 
 
 @pytest.fixture
@@ -50,7 +32,7 @@ def command(tmp_path, capsys):
 
 @pytest.fixture
 def dataset(tmp_path, monkeypatch):
-    """Makes a dataset in the form that WMT14 and OPUS Books have, with the pairs in two languages."""
+    """Makes a dataset with the pairs in two languages."""
     import datasets
 
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
+import socket
 import subprocess
+import time
 
 import pytest
 from tokenizers import Tokenizer
 
+from data import parallel_text
 from data.encodings import SPLITS, Choices, Encoding, empty_tokenizer, read_encoding
 from data.encodings import UNKNOWN_WORD as UNKNOWN
 from data.files import CorpusError
@@ -90,11 +93,10 @@ def test_a_corpus_reads_back(made, tmp_path, encoding, joint):
     assert " ".join(tokenizer.encode(join_subwords(line.split()))) == line
 
 
-@pytest.mark.parametrize("joint", [True, False])
-def test_references_hold_the_true_words(made, joint):
+def test_references_hold_the_true_words(made):
     """Else an <unk> in a translation would match; the training split and all sources keep to the encoding."""
     splits = {"train": [("a a a b", "x x x y")], "dev": [("a b", "x y")], "test": [("b a", "y x")]}
-    texts, _ = made(splits, Choices("words", vocabulary=2 if joint else 1, joint=joint))
+    texts, _ = made(splits, Choices("words", vocabulary=1))
     assert texts["train.words"] == f"a a a {UNKNOWN}|||x x x {UNKNOWN}\n"
     assert texts["dev.words"] == f"a {UNKNOWN}|||x y\n"
     assert texts["test.words"] == f"{UNKNOWN} a|||y x\n"
@@ -177,10 +179,8 @@ def test_a_tokenizer_works_by_itself(pairs, command, tmp_path, encoding):
     more = ["--encoding", encoding, "--pre-tokenizer", "whitespace", "--joint", "--vocabulary", 120, "--dev", 5]
     command(*pairs, *more)
     content = json.loads(read(tmp_path / "out")["tokenizer.json"])
-    assert [token["content"] for token in content["added_tokens"]] == ["[PAD]", "[UNK]", "[BOS]", "[EOS]"]
-    assert all(token["special"] and token["id"] == number for number, token in enumerate(content["added_tokens"]))
-    assert content["pre_tokenizer"] == {"type": "Whitespace"} and content["model"]["unk_token"] == "[UNK]"
-    assert content["post_processor"]["type"] == "TemplateProcessing"
+    special = [(token["id"], token["content"], token["special"]) for token in content["added_tokens"]]
+    assert special == [(0, "[PAD]", True), (1, "[UNK]", True), (2, "[BOS]", True), (3, "[EOS]", True)]
     tokenizer = Tokenizer.from_file(str(tmp_path / "out/tokenizer.json"))
     encoded = tokenizer.encode("Das Haus_3 hat zwölf Türen ...")
     assert encoded.tokens[0] == "[BOS]" and encoded.tokens[-1] == "[EOS]" and "[UNK]" in encoded.tokens
@@ -197,7 +197,7 @@ def test_rare_words_by_count(command, tmp_path):
     where = ["--pairs", tmp_path / "pairs.txt", "--encoding", "words", "--dev", 0, "--test", 0]
     output = command(*where, "--min-count", 2, "--languages", "en", "it")
     assert "longest source: 3 tokens; longest target: 3\n" in output and "dropped: none\n" in output
-    assert "there is no dev split" in output and "next:" not in output
+    assert "there is no dev split" in output
     texts = read(tmp_path / "out")
     lines = "<unk> twice|||<unk> due\ntwice thrice|||due tre\n<unk> thrice thrice|||<unk> tre tre\n"
     assert texts["train.words"] == lines
@@ -250,24 +250,48 @@ def test_a_prepared_corpus_takes_the_course_s_place(made, tmp_path):
 
 @pytest.mark.slow  # the library takes seconds to load
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_a_dataset(tmp_path, command, dataset):
-    """A folder that the library datasets reads, of rows with translations or of columns."""
-    where = ["--dataset", dataset("books", "it", "en"), "--encoding", "words", "--dev", 5, "--test", 5]
-    assert "50 train, 5 dev, 5 test" in command(*where, "--languages", "en", "it")
-    assert read(tmp_path / "out")["train.words"].startswith("The house _ 0 has ")
-    error = command(*where, "--languages", "en", "fr", status=2)
-    assert "a row has it, en; expected texts in en and fr" in error
-    for side in (0, 1):
-        (tmp_path / f"dev{side}").write_text(f"{'xy'[side]} 1\n" * 3)
-    more = ["--languages", "en", "it", "--dev-files", tmp_path / "dev0", tmp_path / "dev1"]
-    assert "55 train, 1 dev, 5 test" in command(*where, *more)
-    assert read(tmp_path / "out")["dev.words"] == "<unk> 1|||y 1\n"
-    command("--dataset", tmp_path / "none", "--languages", "en", "it", status=2)
-    table = tmp_path / "table"
-    table.mkdir()
-    (table / "train.csv").write_text("de,en\n,empty\n" + "".join(f'"{de}","{en}"\n' for de, en in PAIRS))
-    output = command("--dataset", table, *where[2:], "--languages", "de", "en")
-    assert "50 train, 5 dev, 5 test\n" in output and "dropped: 1 empty\n" in output
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "json", "csv"])
+def test_a_dataset_of_each_kind_of_file_gives_its_splits(tmp_path, command, kind, monkeypatch):
+    """A folder that the library datasets reads, of rows with translations or of columns, with empty cells."""
+    import datasets
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    rows = [{"de": de, "en": en} for de, en in [*PAIRS[:40], ("", "empty"), *PAIRS[40:]]]
+    rows = rows if kind == "csv" else [{"translation": row} for row in rows]
+    parts = {"train": rows[:41], "validation": rows[41:53], "test": rows[53:]}
+    tables = {name: datasets.Dataset.from_list(part) for name, part in parts.items()}
+    folder = tmp_path / "table"
+    folder.mkdir()
+    if kind == "arrow":
+        datasets.DatasetDict(tables).save_to_disk(folder)
+    else:
+        for name, table in tables.items():
+            getattr(table, f"to_{kind}")(str(folder / f"{name}.{kind}"))
+    words = ["--dataset", folder, "--encoding", "words", "--languages"]
+    output = command(*words, "de", "en")
+    assert "40 train, 12 dev, 8 test\n" in output and "dropped: 1 empty\n" in output
+    if kind == "json":
+        assert "a row has de, en; expected texts in en and fr" in command(*words, "en", "fr", status=2)
+        for side in (0, 1):
+            (tmp_path / f"dev{side}").write_text(f"{'xy'[side]} 1\n" * 3)
+        assert "40 train, 1 dev, 8 test" in command(
+            *words, "de", "en", "--dev-files", tmp_path / "dev0", tmp_path / "dev1"
+        )
+        assert read(tmp_path / "out")["dev.words"] == "<unk> 1|||y 1\n"
+
+
+@pytest.mark.slow
+def test_a_hub_that_does_not_answer_is_one_line_after_four_seconds(command, monkeypatch):
+    """From a server that takes a connection and says nothing."""
+    assert parallel_text.HUB_SECONDS == 4
+    monkeypatch.setattr(parallel_text, "HUB_SECONDS", 0.5)
+    for place in ("datasets.config", "huggingface_hub.constants"):
+        monkeypatch.setattr(f"{place}.HF_HUB_OFFLINE", False)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:{1}".format(*silent.getsockname()))
+        start = time.monotonic()
+        error = command("--dataset", "wmt14", "--config", "de-en", "--languages", "de", "en", status=2)
+        assert "--dataset wmt14: it cannot be loaded: Couldn't reach" in error and time.monotonic() - start < 10
 
 
 SMALL = "--d-model 16 --n-heads 2 --d-ff 16 --n-layers 1 --max-length 8"

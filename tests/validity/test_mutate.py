@@ -87,7 +87,7 @@ def test_a_mutant_of_the_kit_is_one_change_within_a_function():
     "file, tests",
     [
         ("autograder/own_work/hunts.py", ["tests/autograder/own_work/test_hunts.py"]),
-        ("data/generator/draw/chance.py", ["tests/data"]),
+        ("data/generator/chance.py", ["tests/data"]),
         ("autograder/__main__.py", []),
         ("grade.py", []),
     ],

@@ -1,10 +1,7 @@
 """Writing a meaning out: the words of a sentence, and all that French and English do alike.
 
-    french.py    sentences, clauses, nominals      french_words.py    forms, conjugation, elision
-    english.py   the same                          english_words.py   forms, chains of auxiliaries
-
 Each word names the node and the role that it stands for; words of the two languages with the same name translate each
-other. The two writers know nothing of each other.
+other. The two writers, `french.py` and `english.py`, know nothing of each other.
 """
 
 from __future__ import annotations
@@ -14,16 +11,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..meaning import (
+from .meaning import (
     Adjunct,
     Adverbial,
     Agreement,
     Clause,
     Gap,
-    Indefinite,
     Key,
     Modifier,
-    Name,
     Nominal,
     NounPhrase,
     Pair,
@@ -39,8 +34,8 @@ from ..meaning import (
 class Word:
     """One word before elision and contraction.
 
-    `before_vowel` is its form before a vowel sound (*le* -> *l*, *ma* -> *mon*); `kind` marks what
-    elision and contraction must know (*article*, *preposition*).
+    `before_vowel` is its form before a vowel sound (*beau* -> *bel*); `kind` marks what elision and contraction must
+    know (*article*, *preposition*).
     """
 
     text: str
@@ -65,10 +60,8 @@ def words(text: str, node: object, role: str = "head", *fallback: Key) -> list[W
 def preposition(text: str, node: object, role: str, *fallback: Key) -> list[Word]:
     """A preposition, which may be several words, or none; its last word contracts."""
     *first, last = text.split() or [""]
-    return [
-        *words(" ".join(first), node, role, *fallback),
-        *([word(last, node, role, *fallback, kind="preposition")] if last else []),
-    ]
+    contracting = [word(last, node, role, *fallback, kind="preposition")] if last else []
+    return [*words(" ".join(first), node, role, *fallback), *contracting]
 
 
 def by_rule(form: str, rules: Iterable[tuple[str, str]]) -> str:
@@ -87,12 +80,18 @@ class Writer(ABC):
         and_: the conjunction between two names.
         than: before the standard of a comparison, by the kind of comparison.
         inverting: forms of sentences whose subject follows the verb.
+        numbers: number words up to twenty, and tens above.
+        columns: cases of the personal pronouns, and possessives.
+        pronouns: their forms by person and number, or by gender too.
     """
 
     side: int
     and_: str
     than: dict[str, str]
     inverting: tuple[str, ...]
+    numbers: dict[int, str]
+    columns: tuple[str, ...]
+    pronouns: dict[str, str]
 
     def __init__(self, sentence: Sentence):
         self.sentence = sentence
@@ -113,12 +112,24 @@ class Writer(ABC):
     def spell(self, words: list[Word]) -> list[Word]:
         """The tokens of words that stand side by side."""
 
+    def number_word(self, count: int) -> str:
+        """A number in words: *seventeen*, *forty-five*."""
+        if count in self.numbers:
+            return self.numbers[count]
+        return f"{self.numbers[count // 10 * 10]}-{self.numbers[count % 10]}"
+
+    def form(self, agreement: Agreement, column: str) -> str:
+        """The pronoun or possessive of a column."""
+        key = f"{agreement.person} {agreement.number}"
+        forms = self.pronouns.get(key) or self.pronouns[f"{key} {agreement.gender}"]
+        return forms.split()[self.columns.index(column)]
+
+    # -- clauses ----------------------------------------------------------------------------------------
+
     def question(self, body: Clause) -> list[Word]:
         """The word or phrase that a question begins with, if any."""
         question = self.sentence.question
-        if question is not None and question.nominal is not None:
-            return self.noun_phrase(question.nominal)
-        return [] if question is None else words(question.texts[self.side], question)
+        return [] if question is None else self.nominal(question)
 
     @abstractmethod
     def clause(self, node: Clause, is_inverted: bool = False) -> list[Word]:
@@ -195,19 +206,13 @@ class Writer(ABC):
             return [*self.nominal(node.first), word(self.and_, node, "and"), *self.nominal(node.second)]
         if isinstance(node, Pronoun):
             return [self.pronoun(node, case)]
-        if isinstance(node, Indefinite):
-            return words(node.texts[self.side], node)
-        if isinstance(node, Name):
-            return self.name(node)
-        return self.noun_phrase(node, case)
+        if isinstance(node, NounPhrase):
+            return self.noun_phrase(node, case)
+        return words(node.texts[self.side], node)
 
     @abstractmethod
     def pronoun(self, node: Pronoun, case: str) -> Word:
         """A personal pronoun."""
-
-    def name(self, node: Name) -> list[Word]:
-        """A proper name."""
-        return words(node.texts[self.side], node)
 
     @abstractmethod
     def noun_phrase(self, node: NounPhrase, case: str = "object") -> list[Word]:
@@ -215,9 +220,8 @@ class Writer(ABC):
 
     def adjectives(self, node: NounPhrase, is_before: bool) -> list[Word]:
         """The adjectives before or after the French noun."""
-        return [
-            w for m in node.modifiers if m.adjective.is_before == is_before for w in self.adjective(m, node.agreement)
-        ]
+        modifiers = [modifier for modifier in node.modifiers if modifier.adjective.is_before == is_before]
+        return [w for modifier in modifiers for w in self.adjective(modifier, node.agreement)]
 
     def adjective(self, node: Modifier, agreement: Agreement) -> list[Word]:
         """Degree, comparison, adjective, and what it is compared with or goes on with."""

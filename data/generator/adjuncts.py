@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from ..entries import Selection, Verb
-from ..meaning import (
+from collections.abc import Collection
+
+from .chance import DeadEndError, Draw, attempt
+from .entries import Selection, Verb
+from .meaning import (
+    Adjunct,
     Adverbial,
     Clause,
     Name,
@@ -12,13 +16,11 @@ from ..meaning import (
     Prepositional,
     Pronoun,
     TimeSpan,
-    french_subject_agreement,
+    french_agreement,
 )
-from .chance import Draw
-from .modifiers import DEFINITE, Surroundings, owner
-from .nominals import name, object_
+from .nouns import Around, draw_object, name, owner
 
-WEIGHTS: dict[str, dict[str, float]] = {
+TENSES: dict[str, dict[str, float]] = {
     "activity": {
         "progressive": 32, "in_progress": 4, "present": 10, "past": 26, "going_to": 9, "future": 8,
         "past_progressive": 4, "used_to": 2, "perfect": 3, "just": 3, "since_progressive": 2,
@@ -30,12 +32,12 @@ WEIGHTS: dict[str, dict[str, float]] = {
     "accident": {"past": 80, "perfect": 8, "going_to": 5, "future": 4, "just": 3},
 }  # fmt: skip
 NOT_BRIEF = ("past_progressive", "used_to", "in_progress", "since_progressive")
-HABITS = ("jamais", "plus")
 WITHOUT_ADVERB = {"used_to": "past_progressive", "since": "present", "since_progressive": "progressive"}
 LONG_ACTIVITIES = ("travailler", "étudier", "apprendre", "voyager", "souffrir")
 ONCE = ("avant", "autrefois")
 LONG_UNITS = ("an", "mois", "jour", "semaine")
 SHORT_UNITS = ("heure", "minute", "jour")
+SPANS = {"past": "ago", "future": "in", "going_to": "in"}
 SPAN_UNITS = {
     "ago": ("jour", "an", "heure", "semaine", "mois", "minute"),
     "in": ("jour", "semaine", "heure", "minute", "mois", "an"),
@@ -45,20 +47,23 @@ USUAL_COUNTS = {"an": (1, 20), "mois": (1, 8), "semaine": (1, 6), "jour": (2, 10
 HOURS = {1: 2, 2: 3, 3: 3, 4: 3, 5: 4, 6: 4, 7: 6, 8: 6, 9: 5, 10: 4, 11: 2}
 AGES = dict.fromkeys((*range(3, 21), 22, 25, 30, 35, 40, 42, 45, 50, 60), 1)
 DURATIVE = ("past", "future", "going_to", "past_progressive")
+EVERYONE = ("je", "tu", "il", "elle", "nous", "vous", "ils")
+ENCLOSED = ("forêt", "jardin", "grotte", "bois", "jungle", "cour")
+STATIC = ("être", "y avoir")
 
 
 def draw_tense(draw: Draw, verb: Verb) -> str:
     """A tense that fits the verb's aspect and options."""
-    if "past" in verb.options:
+    if verb.has("past"):
         return "past"
-    if "involuntary" in verb.options and verb.aspect == "point":
-        return draw.weighted(WEIGHTS["accident"])
-    weights = dict(WEIGHTS[verb.aspect])
-    if "brief" in verb.options:
+    if verb.has("involuntary") and verb.aspect == "point":
+        return draw.weighted(TENSES["accident"])
+    weights = dict(TENSES[verb.aspect])
+    if verb.has("brief"):
         weights = {tense: weight for tense, weight in weights.items() if tense not in NOT_BRIEF}
-    if "scheduled" in verb.options:
+    if verb.has("scheduled"):
         weights["progressive"] = 8.0
-    if "duration" not in verb.options:
+    if not verb.has("duration"):
         weights.pop("since_progressive", None)
     elif verb.aspect == "state":
         weights["since"] = 8.0
@@ -67,37 +72,36 @@ def draw_tense(draw: Draw, verb: Verb) -> str:
 
 def add_time(draw: Draw, clause: Clause) -> None:
     """Adds an adverb or span of time where the tense asks for one or chance has it."""
-    tense, verb = clause.tense, clause.verb
-    is_long = verb.aspect == "state" or verb.french in LONG_ACTIVITIES
-    units = LONG_UNITS if is_long else SHORT_UNITS
-    if tense in ("since", "since_progressive"):
-        clause.adjuncts.append(_span(draw, "since", units))
-        return
-    if clause.negation in ("plus", "jamais", "encore") or "past" in verb.options:
-        return
-    if tense == "present" and verb.aspect == "state":
-        return
-    is_required = tense in ("present", "used_to") or (tense == "perfect" and not clause.negation)
-    if not is_required and not draw.share("adverb"):
-        return
-    if tense in DURATIVE and "duration" in verb.options and draw.share("duration"):
-        clause.adjuncts.append(_span(draw, "for", units) if draw.happens(0.6) else adverb(draw, "duration"))
-        return
-    span = {"past": "ago", "future": "in", "going_to": "in"}.get(tense)
+    tense, verb, has_since = clause.tense, clause.verb, clause.tense.startswith("since")
+    is_without = clause.negation in ("plus", "jamais", "encore") or verb.has("past")
+    if has_since or not (is_without or (tense == "present" and verb.aspect == "state")):
+        is_required = tense in ("present", "used_to") or (tense == "perfect" and not clause.negation)
+        if has_since or is_required or draw.share("adverb"):
+            clause.adjuncts += _time(draw, clause)
+
+
+def _time(draw: Draw, clause: Clause) -> list[Adjunct]:
+    tense, verb, span = clause.tense, clause.verb, SPANS.get(clause.tense)
+    units = LONG_UNITS if verb.aspect == "state" or verb.french in LONG_ACTIVITIES else SHORT_UNITS
+    if tense.startswith("since"):
+        return [_span(draw, "since", units)]
+    if tense in DURATIVE and verb.has("duration") and draw.share("duration"):
+        return [_span(draw, "for", units) if draw.happens(0.6) else adverb(draw, "duration")]
     if span and draw.happens(0.18):
-        clause.adjuncts.append(_span(draw, span, SPAN_UNITS[span]))
-    elif span and "involuntary" not in verb.options and draw.happens(0.12):
-        clause.adjuncts.append(counted(draw, "at", HOURS, "heure"))
-    else:
-        kind = "future" if tense == "progressive" and "scheduled" in verb.options else clause.tenses.adverb
-        if kind and not (tense == "present" and clause.negation):
-            clause.adjuncts.append(adverb(draw, kind, draw.pick(ONCE) if tense == "imperfect" else ""))
+        return [_span(draw, span, SPAN_UNITS[span])]
+    if span and not verb.has("involuntary") and draw.happens(0.12):
+        return [counted(draw, "at", HOURS, "heure")]
+    kind = "future" if tense == "progressive" and verb.has("scheduled") else clause.tenses.adverb
+    if not kind or (tense == "present" and clause.negation):
+        return []
+    return [adverb(draw, kind, draw.pick(ONCE) if tense == "imperfect" else "")]
 
 
 def drop_time(clause: Clause) -> None:
     """Takes all adjuncts away, and with them the tenses that only they explain."""
     clause.adjuncts = []
-    if clause.tense == "present" and clause.verb.aspect == "activity" and clause.negation not in HABITS:
+    is_habit = clause.negation in ("jamais", "plus")
+    if clause.tense == "present" and clause.verb.aspect == "activity" and not is_habit:
         clause.tense = "progressive"
     clause.tense = WITHOUT_ADVERB.get(clause.tense, clause.tense)
     if clause.tense == "perfect" and not clause.negation:
@@ -123,47 +127,44 @@ def counted(draw: Draw, kind: str, counts: dict[int, int], unit: str) -> TimeSpa
     return TimeSpan(kind, draw.weighted(counts), draw.lexicon.units[unit])
 
 
-EVERYONE = ("je", "tu", "il", "elle", "nous", "vous", "ils")
-ENCLOSED = ("forêt", "jardin", "grotte", "bois", "jungle", "cour")
-STATIC = ("être", "y avoir")
+# -- places and company ---------------------------------------------------------------------------------
 
 
 def add_adjunct(draw: Draw, clause: Clause) -> None:
     """Adds at most one of manner, company and place, as the verb's options allow."""
-    verb, options = clause.verb, clause.verb.options
+    verb = clause.verb
+    adjunct: Adjunct | None = None
     if verb.manners and draw.share("manner"):
-        clause.adjuncts.append(adverb(draw, "manner", draw.pick(verb.manners)))
-    elif "company" in options and draw.share("company"):
-        around = Surroundings(clause.subject, clause.tense, is_plain=True)
-        companion = draw_person(draw, around, {"pronoun": 4, "name": 3, "noun": 3})
-        if companion is not None:
-            clause.adjuncts.append(Prepositional(("avec", "with"), companion))
-    elif "place" in options and clause.place is None and draw.share("place"):
-        place = adverb(draw, "place") if draw.happens(0.3) else draw_place(draw, draw.group("place"), clause)
-        if place is not None:
-            clause.adjuncts.append(place)
+        adjunct = adverb(draw, "manner", draw.pick(verb.manners))
+    elif verb.has("company") and draw.share("company"):
+        around = Around(clause.subject, clause.tense, is_plain=True)
+        companion = attempt(lambda: draw_person(draw, around, {"pronoun": 4, "name": 3, "noun": 3}))
+        adjunct = Prepositional(("avec", "with"), companion) if companion else None
+    elif verb.has("place") and clause.place is None and draw.share("place"):
+        is_adverb = draw.happens(0.3)
+        place = draw.group("place")
+        adjunct = adverb(draw, "place") if is_adverb else attempt(lambda: draw_place(draw, place, clause))
+    if adjunct is not None:
+        clause.adjuncts.append(adjunct)
 
 
-def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Prepositional | None:
+def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Prepositional:
     """Where something is or goes, with the preposition that the noun takes."""
-    around = Surroundings(clause.subject, clause.tense, options=DEFINITE, is_plain=True)
-    nominal = object_(draw, selection, around)
-    is_direction = "direction" in clause.verb.options
+    nominal = draw_object(draw, selection, Around(clause.subject, clause.tense, ("definite",), is_plain=True))
+    is_direction = clause.verb.has("direction")
     if isinstance(nominal, Name):
         french = "en" if nominal.entry.class_name == "country" else "à"
         return Prepositional((french, "to" if is_direction else "in"), nominal)
-    if not isinstance(nominal, NounPhrase):
-        return None
+    assert isinstance(nominal, NounPhrase)
     noun = nominal.noun
     if noun.class_name in ("room", "furniture", "container") and draw.happens(0.15):
-        nominal.determiner = "my"
-        nominal.owner, nominal.owner_is_thing = owner(draw, clause.subject)
+        nominal.determiner, nominal.owner = "my", owner(draw, clause.subject)
     near = draw.lexicon.classes[noun.class_name].near
     if clause.verb.french in STATIC and near and draw.happens(0.3):
         return Prepositional(draw.pick(near), nominal)
-    if not noun.places:
-        return None
-    french, english = noun.places[0]
+    if noun.place is None:
+        raise DeadEndError
+    french, english = noun.place
     if is_direction:
         english = "into" if noun.class_name == "room" or noun.lemma in ENCLOSED else "to"
     if french == "en":
@@ -171,25 +172,25 @@ def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Prepositiona
     return Prepositional((french, english), nominal)
 
 
-def draw_person(draw: Draw, around: Surroundings, weights: dict[str, int]) -> Nominal | None:
-    """A pronoun, a name, or a relative or friend; None where it would be the subject itself."""
+def draw_person(draw: Draw, around: Around, weights: dict[str, int]) -> Nominal:
+    """A pronoun, a name, or a relative or friend, but not the subject itself."""
     kind = draw.weighted(weights)
-    if kind == "pronoun":
-        return other_person(draw, around.subject)
     if kind == "noun":
-        return object_(draw, draw.group("companion"), around)
-    other = name(draw)
-    return None if same(other, around.subject) else other
+        return draw_object(draw, draw.group("companion"), around)
+    person = other_person(draw, around.subject) if kind == "pronoun" else name(draw)
+    if person is None or same(person, around.subject):
+        raise DeadEndError
+    return person
 
 
-def other_person(draw: Draw, subject: Nominal | None, names: tuple[str, ...] = EVERYONE) -> Pronoun | None:
+def other_person(draw: Draw, subject: Nominal | None, names: Collection[str] = EVERYONE) -> Pronoun | None:
     """A pronoun for another person than the subject; None where the draw gave the same."""
-    pronoun = draw.pronoun(draw.weighted({name: draw.settings.subject[name] for name in names}))
+    pronoun = draw.pronoun(draw.weighted({name: draw.settings["subject"][name] for name in names}))
     person = pronoun.agreement.person
     if subject is None or person == 3:
         return pronoun
     is_we = isinstance(subject, Pronoun) and subject.kind == "on"
-    is_same = french_subject_agreement(subject).person == person or (is_we and person == 1)
+    is_same = french_agreement(subject).person == person or (is_we and person == 1)
     return None if is_same else pronoun
 
 

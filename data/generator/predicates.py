@@ -6,29 +6,15 @@ weather.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache
 
-from ..entries import Adjective, Selection, Verb
-from ..meaning import (
-    Agreement,
-    Clause,
-    Indefinite,
-    Modifier,
-    Name,
-    Nominal,
-    NounPhrase,
-    Pair,
-    Pronoun,
-    french_subject_agreement,
-    is_thing,
-)
-from ..tables import Lexicon
-from .adjuncts import AGES, HOURS, add_time, counted, draw_person, draw_place, draw_tense, other_person
-from .chance import Draw
+from .adjuncts import AGES, EVERYONE, HOURS, add_time, counted, draw_person, draw_place, draw_tense, other_person
+from .chance import DeadEndError, Draw, attempt
 from .clauses import draw_infinitive, is_quantified
-from .modifiers import DEFINITE, Surroundings, adjectives_for, decorate, degree, modifier, owner
-from .nominals import object_
-from .nominals import subject as draw_subject
+from .entries import Adjective, Lexicon, Selection, Verb
+from .meaning import Agreement, Clause, Indefinite, Modifier, Name, Nominal, NounPhrase, Pair, Pronoun, is_thing
+from .nouns import Around, adjectives_for, decorate, degree, draw_object, draw_subject, noun_phrase, owner
 
 COPULA_TENSES = {"present": 80, "imperfect": 12, "future": 5}
 TENSES_OF = {"point": {"past": 5, "going_to": 3, "future": 2}, "rester": {"past": 5, "future": 3}}
@@ -36,103 +22,14 @@ DEAD = "mort"
 SIZES = ("grand", "petit", "gros")
 
 
-# -- adjectives -----------------------------------------------------------------------------------------
-
-
-def draw_adjective(
-    draw: Draw,
-    subject: Nominal | None = None,
-    tense: str = "",
-    subjects: tuple[str, ...] = (),
-    can_negate: bool = True,
-    only_states: bool = False,
-    only: tuple[str, ...] = (),
-) -> Clause | None:
-    """*je suis content*: a person or thing, a copula, an adjective that fits."""
-    if subject is None:
-        kind = "person" if subjects or draw.happens(0.8) else "described"
-        subject = draw_subject(draw, draw.group(kind), subjects)
-    if subject is None:
-        return None
-    verb = _copula(draw, subject, tense, bool(only))
-    attribute = _predicate(draw, subject, verb, only_states, only)
-    if attribute is None:
-        return None
-    clause = Clause(subject, verb, draw.synonym(verb.english), tense or _tense(draw, verb), attribute=attribute)
-    if attribute.degree is not None and attribute.degree.adverb.kind == "predicate":
-        clause.tense = clause.tense if clause.tense in ("present", "imperfect") else "present"
-    if can_negate and not attribute.degree and verb.french == "être":
-        _negate(draw, clause)
-    return clause
-
-
-def _copula(draw: Draw, subject: Nominal, tense: str, is_plain: bool) -> Verb:
-    copulas = draw.lexicon.verbs["copula"]
-    if is_plain or draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite):
-        return copulas[0]
-    unfit = {"seen"} if subject.agreement.person != 3 else set()
-    verb = draw.by_order([v for v in copulas if "adjective" in v.options and not v.options & unfit], "verb")
-    return copulas[0] if tense in ("present", "imperfect") and verb.aspect == "point" else verb
+def _be(draw: Draw, subject: Nominal, tense: str, attribute: Modifier | NounPhrase) -> Clause:
+    return Clause(subject, draw.lexicon.verbs["copula"][0], "be", tense, attribute=attribute)
 
 
 def _tense(draw: Draw, verb: Verb) -> str:
     if verb.french == "être":
         return draw.weighted(COPULA_TENSES)
     return draw.weighted(TENSES_OF.get(verb.aspect) or TENSES_OF.get(verb.french) or {"present": 8, "imperfect": 3})
-
-
-def _predicate(draw: Draw, subject: Nominal, verb: Verb, only_states: bool, only: tuple[str, ...]) -> Modifier | None:
-    """A predicate adjective for the subject, with degree, complement or infinitive."""
-    adjectives = _adjectives_about(draw, subject)
-    if verb.manners or only:
-        adjectives = [a for a in adjectives if a.french in (verb.manners or only)]
-    if only_states:
-        adjectives = [a for a in adjectives if a.is_gradable and (is_thing(subject) or _is_state(a))]
-    if not adjectives:
-        return None
-    adjective = draw.by_order(adjectives, "adjective")
-    attribute = modifier(draw, adjective)
-    if verb.french != "être" or isinstance(subject, Indefinite):
-        return attribute
-    is_person = not is_thing(subject)
-    kind = draw.weighted({"plain": 45, "complement": 25, "infinitive": 10})
-    if kind == "complement" and adjective.complement is not None and is_person:
-        if "human" in adjective.complement.classes and draw.happens(0.5):
-            names = ("je", "tu", "nous", "vous", "il", "elle", "ils")
-            attribute.complement = other_person(draw, subject, names)
-        else:
-            around = Surroundings(subject, "present", options=DEFINITE)
-            attribute.complement = object_(draw, adjective.complement, around)
-    elif kind == "infinitive" and adjective.infinitive and is_person:
-        must, link = draw.lexicon.special["falloir"], (adjective.infinitive, "to")
-        attribute.infinitive = draw_infinitive(draw, must, subject, link)
-    elif adjective.is_gradable and draw.share("degree"):
-        attribute.degree = degree(draw, adjective)
-    elif _is_state(adjective) and is_person and draw.happens(0.1):
-        attribute.degree = degree(draw, adjective, draw.pick(draw.lexicon.adverbs["predicate"]))
-    return attribute
-
-
-@cache
-def _adjectives_of_persons(lexicon: Lexicon) -> tuple[Adjective, ...]:
-    return tuple(a for a in lexicon.adjectives if a.use != "attribute" and "human" in a.selection.classes)
-
-
-def _adjectives_about(draw: Draw, subject: Nominal) -> list[Adjective]:
-    if isinstance(subject, NounPhrase):
-        used = {modifier.adjective.french for modifier in subject.modifiers}
-        return [a for a in adjectives_for(draw.lexicon, subject.noun, "predicate") if a.french not in used]
-    agreement = subject.agreement
-    return [
-        a
-        for a in _adjectives_of_persons(draw.lexicon)
-        if a.selection.gender in ("", agreement.gender) and (agreement.person == 3 or a.french != DEAD)
-    ]
-
-
-def _is_state(adjective: Adjective) -> bool:
-    """True if it describes a person for a while: *fatigué*, but not *grand*."""
-    return adjective.use == "predicate" and adjective.french not in SIZES
 
 
 def _negate(draw: Draw, clause: Clause) -> None:
@@ -145,19 +42,100 @@ def _negate(draw: Draw, clause: Clause) -> None:
         clause.negation = "pas"
 
 
-def draw_comparison(draw: Draw) -> Clause | None:
+# -- adjectives -----------------------------------------------------------------------------------------
+
+
+def draw_adjective(
+    draw: Draw,
+    subject: Nominal | None = None,
+    tense: str = "",
+    subjects: Collection[str] = (),
+    can_negate: bool = True,
+    only_states: bool = False,
+    only: Collection[str] = (),
+) -> Clause:
+    """*je suis content*: a person or thing, a copula, an adjective that fits."""
+    if subject is None:
+        kind = "person" if subjects or draw.happens(0.8) else "described"
+        subject = draw_subject(draw, draw.group(kind), subjects)
+    verb = _copula(draw, subject, tense, bool(only))
+    adjectives = _adjectives_about(draw, subject)
+    if verb.manners or only:
+        adjectives = [a for a in adjectives if a.french in (verb.manners or only)]
+    if only_states:
+        adjectives = [a for a in adjectives if a.is_gradable and (is_thing(subject) or _is_state(a))]
+    adjective = draw.by_order(adjectives, "adjective")
+    attribute = Modifier(adjective, draw.synonym(adjective.english))
+    if verb.french == "être" and not isinstance(subject, Indefinite):
+        _extend(draw, subject, attribute)
+    clause = Clause(subject, verb, draw.synonym(verb.english), tense or _tense(draw, verb), attribute=attribute)
+    if attribute.degree is not None and attribute.degree.adverb.kind == "predicate":
+        clause.tense = clause.tense if clause.tense in ("present", "imperfect") else "present"
+    if can_negate and not attribute.degree and verb.french == "être":
+        _negate(draw, clause)
+    return clause
+
+
+def _copula(draw: Draw, subject: Nominal, tense: str, is_plain: bool) -> Verb:
+    copulas = draw.lexicon.verbs["copula"]
+    if is_plain or draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite):
+        return copulas[0]
+    is_third = subject.agreement.person == 3
+    verb = draw.by_order([v for v in copulas if v.has("adjective") and (is_third or not v.has("seen"))], "verb")
+    return copulas[0] if tense in ("present", "imperfect") and verb.aspect == "point" else verb
+
+
+def _extend(draw: Draw, subject: Nominal, attribute: Modifier) -> None:
+    """Perhaps gives a predicate adjective a complement, an infinitive or a degree."""
+    adjective, is_person = attribute.adjective, not is_thing(subject)
+    kind = draw.weighted({"plain": 45, "complement": 25, "infinitive": 10})
+    if kind == "complement" and adjective.has("complement") and is_person:
+        if "human" in adjective.complement.classes and draw.happens(0.5):
+            attribute.complement = other_person(draw, subject, ("je", "tu", "nous", "vous", "il", "elle", "ils"))
+        else:
+            around = Around(subject, "present", ("definite",))
+            attribute.complement = attempt(lambda: draw_object(draw, adjective.complement, around))
+    elif kind == "infinitive" and adjective.has("infinitive") and is_person:
+        must, link = draw.lexicon.special["falloir"], (adjective.options["infinitive"], "to")
+        attribute.infinitive = attempt(lambda: draw_infinitive(draw, must, subject, link))
+    elif adjective.is_gradable and draw.share("degree"):
+        attribute.degree = degree(draw, adjective)
+    elif _is_state(adjective) and is_person and draw.happens(0.1):
+        attribute.degree = degree(draw, adjective, draw.pick(draw.lexicon.adverbs["predicate"]))
+
+
+@cache
+def _adjectives_of_persons(lexicon: Lexicon) -> tuple[Adjective, ...]:
+    return tuple(a for a in lexicon.adjectives if a.use != "attribute" and "human" in a.selection.classes)
+
+
+def _adjectives_about(draw: Draw, subject: Nominal) -> list[Adjective]:
+    if isinstance(subject, NounPhrase):
+        used = {modifier.adjective.french for modifier in subject.modifiers}
+        return [a for a in adjectives_for(draw.lexicon, subject.noun, "predicate") if a.french not in used]
+    person, _, gender = subject.agreement
+    fitting = [a for a in _adjectives_of_persons(draw.lexicon) if a.selection.gender in ("", gender)]
+    return [a for a in fitting if person == 3 or a.french != DEAD]
+
+
+def _is_state(adjective: Adjective) -> bool:
+    """True if it describes a person for a while: *fatigué*, but not *grand*."""
+    return adjective.use == "predicate" and adjective.french not in SIZES
+
+
+def draw_comparison(draw: Draw) -> Clause:
     """*il est plus grand que moi*."""
     subject = draw_subject(draw, draw.group("person"))
-    if subject is None or isinstance(subject, Indefinite):
-        return None
+    if isinstance(subject, Indefinite):
+        raise DeadEndError
     adjective = draw.by_order([a for a in _adjectives_about(draw, subject) if a.is_gradable], "adjective")
-    around = Surroundings(subject, "present", options=DEFINITE, is_plain=True)
+    around = Around(subject, "present", ("definite",), is_plain=True)
     standard = draw_person(draw, around, {"pronoun": 50, "name": 25, "noun": 25})
-    if standard is None or (isinstance(standard, Name) and isinstance(subject, Pair)):
-        return None
+    if isinstance(standard, Name) and isinstance(subject, Pair):
+        raise DeadEndError
     kind = draw.weighted({"more": 65, "less": 12, "as": 23})
     is_short = adjective.comparison != "more"  # taller, so less tall is rarely used
-    if (is_short and kind == "less") or (adjective.french_comparative and kind == "more"):
+    if (is_short and kind == "less") or (adjective.has("comparative") and kind == "more"):
         kind = "as"
     attribute = Modifier(adjective, adjective.english[0], comparison=kind, standard=standard)
     clause = _be(draw, subject, draw.weighted(COPULA_TENSES), attribute)
@@ -166,59 +144,49 @@ def draw_comparison(draw: Draw) -> Clause | None:
     return clause
 
 
-def _be(draw: Draw, subject: Nominal, tense: str, attribute: Modifier | NounPhrase) -> Clause:
-    return Clause(subject, draw.lexicon.verbs["copula"][0], "be", tense, attribute=attribute)
-
-
 # -- nouns ----------------------------------------------------------------------------------------------
 
 
-def draw_noun(draw: Draw) -> Clause | None:
+def draw_noun(draw: Draw) -> Clause:
     """*je suis médecin* (bare), *tu es un bon ami*, *il est devenu avocat*."""
-    names = ("je", "tu", "il", "elle", "nous", "vous", "ils", "elles", "name")
-    subject = draw_subject(draw, draw.group("person"), names)
-    assert subject is not None
+    subject = draw_subject(draw, draw.group("person"), (*EVERYONE, "elles", "name"))
     agreement = subject.agreement
     noun = draw.noun(Selection(draw.group("being").classes, gender=agreement.gender))
-    if noun is None:
-        return None
-    phrase = NounPhrase(noun, draw.synonym(noun.english), agreement.number, "a")
+    phrase = noun_phrase(draw, noun, agreement.number, "a")
     copulas = draw.lexicon.verbs["copula"]
     verb = copulas[0]
-    if noun.class_name == "job":
-        decorate(draw, phrase)
-        phrase.determiner = "a" if phrase.modifiers else "bare"
-        if draw.happens(0.2):
-            verb = next(v for v in copulas if "noun" in v.options and v.french != "être")
-    elif noun.class_name == "friend" and draw.happens(0.7):
+    if noun.class_name == "friend" and draw.happens(0.7):
         person = draw.weighted({1: 5, 2: 3})
         phrase.owner = draw.owner(person if agreement.person == 3 else 3 - agreement.person)
         phrase.determiner = "my"
     else:
         decorate(draw, phrase)
+    if noun.class_name == "job":
+        phrase.determiner = "a" if phrase.modifiers else "bare"
+        if draw.happens(0.2):
+            verb = next(v for v in copulas if v.has("noun") and v.french != "être")
     clause = Clause(subject, verb, draw.synonym(verb.english), _tense(draw, verb), attribute=phrase)
     if verb.french == "être":
         _negate(draw, clause)
     return clause
 
 
-def draw_identity(draw: Draw) -> Clause | None:
+def draw_identity(draw: Draw) -> Clause:
     """*c'est vrai*, *c'est trop cher*; *c'est mon frère*, *ce sont de bonnes idées*."""
     if draw.happens(0.3):
         return _general(draw)
     noun = draw.noun(draw.group("identity"))
-    if noun is None or noun.is_plural_only or noun.is_mass:
-        return None
-    number = "pl" if draw.happens(0.15) and not noun.is_english_mass else "sg"
-    phrase = NounPhrase(noun, draw.synonym(noun.english), number, "a")
+    if noun.has("plural_only", "mass"):
+        raise DeadEndError
+    number = "pl" if draw.happens(0.15) and not noun.has("en_mass") else "sg"
+    phrase = noun_phrase(draw, noun, number, "a")
     if noun.class_name in ("kin", "friend") or (noun.class_name != "job" and draw.happens(0.2)):
-        phrase.determiner, phrase.owner = "my", owner(draw, None)[0]
+        phrase.determiner, phrase.owner = "my", owner(draw, None)
     elif draw.happens(0.15):
         phrase.determiner = "the"
     decorate(draw, phrase)
-    english = Agreement(3, number, noun.gender) if phrase.is_person else None
-    plural = Agreement(3, "pl", "m") if number == "pl" else None
-    subject = Pronoun(Agreement(3, number, "m"), "ce", english or plural)
+    english = Agreement(3, number, noun.gender) if phrase.is_person or number == "pl" else None
+    subject = Pronoun(Agreement(3, number, "m"), "ce", english)
     clause = _be(draw, subject, "imperfect" if draw.happens(0.12) else "present", phrase)
     _negate(draw, clause)
     return clause
@@ -231,9 +199,10 @@ def _adjectives_of_ideas(lexicon: Lexicon) -> tuple[Adjective, ...]:
 
 
 def _general(draw: Draw) -> Clause:
-    attribute = modifier(draw, draw.by_order(_adjectives_of_ideas(draw.lexicon), "adjective"))
-    if attribute.adjective.is_gradable and draw.share("degree"):
-        attribute.degree = degree(draw, attribute.adjective)
+    adjective = draw.by_order(_adjectives_of_ideas(draw.lexicon), "adjective")
+    attribute = Modifier(adjective, draw.synonym(adjective.english))
+    if adjective.is_gradable and draw.share("degree"):
+        attribute.degree = degree(draw, adjective)
     subject = Pronoun(Agreement(3, "sg", "m"), "ce")
     clause = _be(draw, subject, "imperfect" if draw.happens(0.15) else "present", attribute)
     if attribute.degree is None:
@@ -249,42 +218,42 @@ def _impersonal() -> Pronoun:
     return Pronoun(Agreement(3, "sg", "m"), "impersonal")
 
 
-def draw_existence(draw: Draw) -> Clause | None:
+def draw_existence(draw: Draw) -> Clause:
     """*il y a un chat dans le jardin*."""
     tense = draw.weighted({"present": 75, "imperfect": 20, "future": 5})
     clause = Clause(_impersonal(), draw.lexicon.special["y avoir"], "be", tense)
     if draw.happens(0.2):
         clause.negation = draw.weighted({"pas": 8, "plus": 2 if tense == "present" else 0})
     noun = draw.noun(draw.group("there"))
-    if noun is None or noun.is_generic:
-        return None
-    phrase = NounPhrase(noun, draw.synonym(noun.english), "pl" if noun.is_plural_only else "sg", "a")
-    if not noun.is_plural_only and draw.happens(0.4) and not noun.is_mass:
+    if noun.has("generic"):
+        raise DeadEndError
+    is_fixed = noun.has("plural_only")
+    phrase = noun_phrase(draw, noun, "pl" if is_fixed else "sg", "some" if noun.has("mass") else "a")
+    if not is_fixed and draw.happens(0.4) and not noun.has("mass"):
         phrase.number = "pl"
-    phrase.determiner = "no" if clause.negation else "some" if noun.is_mass else "a"
-    is_counted = phrase.number == "pl" and not noun.is_plural_only and not noun.is_english_mass
-    if is_counted and not clause.negation:
+    if clause.negation:
+        phrase.determiner = "no"
+    elif phrase.number == "pl" and not noun.has("plural_only", "en_mass"):
         phrase.determiner = draw.weighted({"some": 3, "number": 4, "many": 3, "a_few": 1, "several": 1})
         phrase.count = draw.weighted({2: 5, 3: 5, 4: 2, 5: 1})
     decorate(draw, phrase)
     clause.object = phrase
-    places = draw.group(draw.lexicon.classes[noun.class_name].there)
-    clause.place = draw_place(draw, places, clause)
-    return clause if clause.place is not None else None
+    clause.place = draw_place(draw, draw.group(draw.lexicon.classes[noun.class_name].there), clause)
+    return clause
 
 
-def draw_age(draw: Draw) -> Clause | None:
+def draw_age(draw: Draw) -> Clause:
     """*j'ai vingt ans*."""
     selection = draw.group("person" if draw.happens(0.7) else "kin")
     subject = draw_subject(draw, selection, ("je", "tu", "il", "elle", "vous", "name", "noun"))
-    if subject is None or subject.agreement.number == "pl":
-        return None
+    if subject.agreement.number == "pl":
+        raise DeadEndError
     tense = draw.weighted({"present": 80, "imperfect": 15, "future": 5})
     age = counted(draw, "age", AGES, "an")
     return Clause(subject, draw.lexicon.special["avoir"], "be", tense, adjuncts=[age])
 
 
-def draw_impersonal(draw: Draw) -> Clause | None:
+def draw_impersonal(draw: Draw) -> Clause:
     """*il pleut*, *il fait froid*, *il est huit heures*, *il faut partir*."""
     kind = draw.weighted({"weather": 50, "clock": 20, "must": 30})
     if kind == "clock":
@@ -296,9 +265,7 @@ def draw_impersonal(draw: Draw) -> Clause | None:
     tense = draw.weighted({"present": 70, "future": 20, "imperfect": 10})
     clause = Clause(subject, draw.lexicon.special["falloir"], "have to", tense)
     clause.infinitive = draw_infinitive(draw, clause.verb, draw.pronoun("nous"))
-    if clause.infinitive is None:
-        return None
-    clause.infinitive.controller = french_subject_agreement(Indefinite(("on", "one")))
+    clause.infinitive.controller = Indefinite.agreement
     return clause
 
 

@@ -7,22 +7,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
-from ..entries import Adjective, Noun
-from ..meaning import Agreement
-from ..tables import LEXICON_FOLDER, LexiconError, Row, read_table
-from . import Word, by_rule, word
+from .entries import LEXICON_FOLDER, Adjective, LexiconError, Noun, Row, read_table
+from .meaning import Agreement
+from .writing import Word, by_rule, word
 
-NUMBERS = (
-    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept "
-    "dix-huit dix-neuf vingt"
-).split()
-TENS = {20: "vingt", 30: "trente", 40: "quarante", 50: "cinquante", 60: "soixante"}
-ELIDED = {
+BEFORE_VOWEL = {
     "me": "m", "te": "t", "se": "s", "le": "l", "la": "l", "ne": "n", "je": "j", "que": "qu", "de": "d",
-    "jusque": "jusqu",
+    "jusque": "jusqu", "ma": "mon", "ta": "ton", "sa": "son",
 }  # fmt: skip
 CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 WHOLE = "whole"  # the kind of a word that is never elided, such as a pronoun behind its verb
@@ -39,16 +33,6 @@ FEMININES = (
 )  # fmt: skip
 
 
-def number_word(count: int, gender: str = "m") -> str:
-    """A number in words: *une*, *dix-sept*, *quarante-cinq*."""
-    if count == 1:
-        return "une" if gender == "f" else "un"
-    if count <= 20:
-        return NUMBERS[count]
-    tens, ones = TENS[count // 10 * 10], count % 10
-    return tens if not ones else f"{tens}-et-un" if ones == 1 else f"{tens}-{NUMBERS[ones]}"
-
-
 @cache
 def plural(form: str) -> str:
     """Plural of a French noun or masculine adjective, which may be several words (*pommes de terre*)."""
@@ -62,19 +46,19 @@ def plural(form: str) -> str:
 
 def noun_form(noun: Noun, number: str) -> str:
     """The noun in the singular or plural (*sg*, *pl*)."""
-    if number == "sg" or noun.is_plural_only:
+    if number == "sg" or noun.has("plural_only"):
         return noun.french
-    return noun.plural or plural(noun.french)
+    return noun.options.get("plural") or plural(noun.french)
 
 
-@cache
-def adjective_form(adjective: Adjective, gender: str, number: str) -> str:
+def adjective_form(adjective: Adjective, agreement: Agreement) -> str:
     """The adjective as it agrees, before any change for the sake of a vowel that follows."""
-    if adjective.is_invariable or (gender, number) == ("m", "sg"):
+    if adjective.has("invariable") or agreement[1:] == ("sg", "m"):
         return adjective.french
-    if gender == "m":
+    if agreement.gender == "m":
         return plural(adjective.french)
-    return (adjective.feminine or by_rule(adjective.french, FEMININES)) + ("s" if number == "pl" else "")
+    feminine = adjective.options.get("feminine") or by_rule(adjective.french, FEMININES)
+    return feminine + ("s" if agreement.number == "pl" else "")
 
 
 def agreeing(form: str, agreement: Agreement) -> str:
@@ -90,6 +74,9 @@ def article(agreement: Agreement, node: object, role: str) -> Word:
     """*le, la, les*."""
     text = "les" if agreement.number == "pl" else "le" if agreement.gender == "m" else "la"
     return word(text, node, role, kind="article")
+
+
+# -- how words meet -------------------------------------------------------------------------------------
 
 
 @cache
@@ -122,7 +109,7 @@ def join(words: list[Word]) -> list[Word]:
     for current, follower in zip(contracted, [*contracted[1:], None], strict=True):
         text = current.text
         if current.kind != WHOLE and starts_with_vowel(follower):
-            text = current.before_vowel or ELIDED.get(text, text)
+            text = current.before_vowel or BEFORE_VOWEL.get(text, text)
         if text == "si" and follower is not None and follower.text in ("il", "ils"):
             text = "s"
         tokens.extend(replace(current, text=token) for token in plain(text))
@@ -131,86 +118,73 @@ def join(words: list[Word]) -> list[Word]:
 
 # -- verbs ----------------------------------------------------------------------------------------------
 
-COLUMNS = ("infinitive", "like", "present", "participle", "future_stem", "imperfect_stem", "imperative")
 FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
 IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
+REGULAR = {  # endings of the present, of the participle, and of the stem of the future
+    "dre": (("ds", "ds", "d", "dons", "dez", "dent"), "du", "dr"),
+    "ir": (("is", "is", "it", "issons", "issez", "issent"), "i", "ir"),
+}
 DOUBLING = ("appeler", "rappeler", "jeter", "rejeter")
 STRONG_IN_FUTURE = (("e([^aeiouyéèêâôû])", r"è\1"), ("([aou])y", r"\1i"))
 STRONG_IN_PRESENT = (("é(gn|br|gr|tr|cr|gl|[^aeiouyéèêâôû])", r"è\1"),)
 
-
-@dataclass(frozen=True)
-class Paradigm:
-    """The forms of one verb: by tense six persons (je, tu, il, nous, vous, ils), of the imperative three."""
-
-    tenses: dict[str, tuple[str, ...]]
-    participle: str
-
-    def finite(self, tense: str, agreement: Agreement) -> str:
-        """The form of a simple tense."""
-        return self.tenses[tense][agreement.person - 1 + (3 if agreement.number == "pl" else 0)]
+Forms = dict[str, tuple[str, ...]]
+"""Of one verb: by tense six persons (je, tu, il, nous, vous, ils), of the imperative three, one participle."""
 
 
 @cache
-def conjugate(infinitive: str) -> Paradigm:
+def _irregular_verbs() -> dict[str, Row]:
+    rows = read_table(LEXICON_FOLDER / "french_irregular_verbs.tsv", dict)
+    return {row["infinitive"]: row for row in rows}
+
+
+@cache
+def conjugate(infinitive: str) -> Forms:
     """All forms of a verb, given by its infinitive without *se*.
 
     Raises:
         LexiconError: if the infinitive is irregular in form and not in the table.
     """
-    row = _irregular_verbs().get(infinitive)
-    if row is not None and row["like"]:
-        like = conjugate(row["like"])
-        prefix = infinitive.removesuffix(row["like"])
-        tenses = {tense: tuple(prefix + form for form in forms) for tense, forms in like.tenses.items()}
-        return Paradigm(tenses, prefix + like.participle)
-    if row is None:
-        present, participle, future = _regular(infinitive)
+    row = _irregular_verbs().get(infinitive, {})
+    if like := row.get("like"):
+        prefix = infinitive.removesuffix(like)
+        return {tense: tuple(prefix + form for form in forms) for tense, forms in conjugate(like).items()}
+    if row:
+        present, participle, future = tuple(row["present"].split(",")), row["participle"], row["future_stem"]
     else:
-        present = tuple("" if form == "-" else form for form in row["present"].split(","))
-        participle, future = row["participle"], row["future_stem"]
-    stem = row["imperfect_stem"] if row is not None else ""
-    stem = stem or present[3].removesuffix("ons")
+        present, participle, future = _regular(infinitive)
+    stem = row.get("imperfect_stem") or present[3].removesuffix("ons")
     imperfect = (re.sub("ge(?=i)", "g", stem + ending) for ending in IMPERFECT)
     singular = present[1].removesuffix("s") if present[1].endswith("es") else present[1]
-    imperative = tuple(row["imperative"].split(",")) if row is not None and row["imperative"] else ()
-    tenses = {
+    imperative = row.get("imperative")
+    return {
         "present": present,
         "imperfect": tuple(re.sub("ç(?=i)", "c", form) for form in imperfect),
         "future": tuple(future + ending for ending in FUTURE),
         "conditional": tuple(future + ending for ending in IMPERFECT),
-        "imperative": imperative or (singular, present[3], present[4]),
+        "imperative": tuple(imperative.split(",")) if imperative else (singular, present[3], present[4]),
+        "participle": (participle,),
     }
-    return Paradigm(tenses, participle)
 
 
 def _regular(infinitive: str) -> tuple[tuple[str, ...], str, str]:
     """Present, participle and stem of the future of a regular verb."""
-    stem = infinitive[:-2]
-    if infinitive.endswith("ir") and not infinitive.endswith("oir"):
-        return tuple(stem + end for end in ("is", "is", "it", "issons", "issez", "issent")), stem + "i", infinitive
-    if infinitive.endswith("dre"):
-        return tuple(stem + end for end in ("s", "s", "", "ons", "ez", "ent")), stem + "u", infinitive[:-1]
+    for end, (present, participle, future) in REGULAR.items():
+        if infinitive.endswith(end) and not infinitive.endswith("oir"):
+            stem = infinitive.removesuffix(end)
+            return tuple(stem + form for form in present), stem + participle, stem + future
     if not infinitive.endswith("er"):
         raise LexiconError(f"{infinitive!r} has no regular forms: add it to french_irregular_verbs.tsv")
     # changes of spelling: mangeons, commençons, achète, appelle, préfère, nettoie
+    stem = infinitive.removesuffix("er")
     doubled = stem + stem[-1]
     in_future = doubled if infinitive in DOUBLING else by_rule(stem, STRONG_IN_FUTURE)
     strong = by_rule(stem, STRONG_IN_PRESENT) if in_future == stem else in_future
     before_o = {"g": stem + "e", "c": stem[:-1] + "ç"}.get(stem[-1], stem)
-    present = (strong + "e", strong + "es", strong + "e", before_o + "ons", stem + "ez", strong + "ent")
-    return present, stem + "é", in_future + "er"
+    forms = (strong + "e", strong + "es", strong + "e", before_o + "ons", stem + "ez", strong + "ent")
+    return forms, stem + "é", in_future + "er"
 
 
-@cache
-def _irregular_verbs() -> dict[str, Row]:
-    verbs: dict[str, Row] = {}
-    for row in read_table(LEXICON_FOLDER / "french_irregular_verbs.tsv", COLUMNS):
-        infinitive, like = row["infinitive"], row["like"]
-        if like and (like not in verbs or not infinitive.endswith(like)):
-            raise row.error(f"{infinitive!r} cannot go like {like!r}: it must end so, and {like!r} stand above")
-        persons = row["present"].count(","), row["imperative"].count(",")
-        if not like and persons not in ((5, 0), (5, 2)):
-            raise row.error("the present has 6 forms, the imperative 3 or none")
-        verbs[infinitive] = row
-    return verbs
+def finite(infinitive: str, tense: str, agreement: Agreement) -> str:
+    """The form of a simple tense."""
+    return conjugate(infinitive)[tense][agreement.person - 1 + (3 if agreement.number == "pl" else 0)]

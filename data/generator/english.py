@@ -1,0 +1,323 @@
+"""English: forms of words; sentences with auxiliaries and *not*, adverbs, verb, complements in order; nominals.
+
+Exceptions come from the lexicon's tables. Negation and inversion act on the first auxiliary, and where there is none,
+on *do*.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from .entries import LEXICON_FOLDER, read_table
+from .meaning import (
+    Agreement,
+    Clause,
+    Indefinite,
+    Modifier,
+    Name,
+    Nominal,
+    NounPhrase,
+    Pronoun,
+    TimeSpan,
+    english_agreement,
+    head_key,
+    is_thing,
+)
+from .writing import Word, Writer, by_rule, word, words
+
+NUMBERS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+).split()
+CONSONANT_SOUNDS = ("uni", "use", "euro", "one", "ukr", "utens")
+VOWEL_SOUNDS = (*"aeiou", "hour", "honest", "honor", "heir")
+WITH_S = ((r"(s|x|z|ch|sh)", r"\1es"), (r"([^aeiou])y", r"\1ies"), ("", "s"))
+PAST = (("e", "ed"), (r"([^aeiou])y", r"\1ied"), ("", "ed"))
+GERUND = (("ie", "ying"), (r"(ee|ye|oe|^be)", r"\1ing"), ("e", "ing"), ("", "ing"))
+DOUBLING = r"[^aeiou]*[aeiou][bcdfgklmnprtvz]"  # one syllable: consonant, one vowel, consonant
+SUPERLATIVES = {"better": "best", "worse": "worst"}
+THIRD = {"have": "has", "do": "does", "go": "goes", "can": "can", "must": "must"}
+BE = {"present": {1: "am", 2: "are", 3: "is"}, "past": {1: "was", 2: "were", 3: "was"}}
+
+
+def article(next_word: str) -> str:
+    """*a* or *an*, as the next word sounds."""
+    return "an" if next_word.startswith(VOWEL_SOUNDS) and not next_word.startswith(CONSONANT_SOUNDS) else "a"
+
+
+@cache
+def _irregular(table: str) -> dict[str, dict[str, str]]:
+    rows = read_table(LEXICON_FOLDER / f"english_irregular_{table}.tsv", dict)
+    return {next(iter(row.values())): row for row in rows}
+
+
+@cache
+def plural(noun: str) -> str:
+    """Plural of an English noun, which may be several words (the last one changes)."""
+    irregular = _irregular("plurals")
+    if noun in irregular:
+        return irregular[noun]["plural"]
+    before, space, last = noun.rpartition(" ")
+    return before + space + (irregular[last]["plural"] if last in irregular else by_rule(last, WITH_S))
+
+
+def compare(adjective: str, how: str, degree: str) -> str:
+    """Comparative (`degree` more) or superlative (most); `how` is `er` or `more`, or the comparative itself."""
+    if how == "more":
+        return f"{degree} {adjective}"
+    if how != "er":
+        return how if degree == "more" else SUPERLATIVES[how]
+    ending = "er" if degree == "more" else "est"
+    doubled = adjective[-1] if re.fullmatch(DOUBLING, adjective) else ""
+    return by_rule(adjective, (("e", ending), (r"([^aeiou])y", rf"\1i{ending}"), ("", doubled + ending)))
+
+
+# -- verbs ----------------------------------------------------------------------------------------------
+
+
+@cache
+def verb_forms(base: str) -> dict[str, str]:
+    """Forms of a verb of one word; *be* has its persons apart."""
+    irregular = _irregular("verbs").get(base, {"past": "", "participle": "", "options": ""})
+    stem = base + base[-1] if irregular["options"] or re.fullmatch(DOUBLING, base) else base
+    past = irregular["past"] or by_rule(stem, PAST)
+    return {
+        "base": base,
+        "third": THIRD.get(base) or by_rule(base, WITH_S),
+        "past": past,
+        "participle": irregular["participle"] or past,
+        "gerund": by_rule(stem, GERUND),
+    }
+
+
+def finite(lemma: str, tense: str, agreement: Agreement) -> str:
+    """A finite form in the present or past."""
+    person = agreement.person if agreement.number == "sg" else 2  # a plural is like *you*
+    if lemma == "be":
+        return BE[tense][person]
+    return verb_forms(lemma)["past" if tense == "past" else "third" if person == 3 else "base"]
+
+
+def verb_words(node: Clause) -> list[str]:
+    """The English verb and what belongs to it (*get up*); *must* only stands where it can."""
+    if node.english in ("must", "have to"):
+        is_must = node.tense == "present" and (node.english == "must" or node.negation == "pas")
+        return ["must"] if is_must else ["have", "to"]
+    return node.english.split()
+
+
+def auxiliaries_and_verb(node: Clause, agreement: Agreement, needs_auxiliary: bool) -> tuple[list[str], list[str]]:
+    """The words of the clause's verb, with *do* where an auxiliary is needed and there is none."""
+    lemma, tense = verb_words(node)[0], node.tenses.english
+    if node.tense == "used_to":
+        return (["did"], ["use", "to", lemma]) if needs_auxiliary else ([], ["used", "to", lemma])
+    chain: list[str] = []
+    for part in tense.split():
+        auxiliary, _, form = part.rpartition(":")
+        if form in BE:
+            chain.append(finite(auxiliary or lemma, form, agreement))
+        else:
+            chain += verb_forms(lemma).get(form, form).split()
+    if tense in BE and lemma in ("be", "can", "must"):
+        return chain, []
+    if len(chain) == 1 and needs_auxiliary:
+        return [finite("do", tense, agreement)], [lemma]
+    return chain[:-1], chain[-1:]
+
+
+# -- sentences ------------------------------------------------------------------------------------------
+
+DETERMINERS = {  # of a singular, a plural, and what is not counted
+    "the": ("the", "the", "the"), "in": ("the", "the", "the"), "all": ("", "", ""), "generic": ("", "", ""),
+    "a": ("a", "", ""), "bare": ("a", "", ""), "some": ("a", "some", "some"), "no": ("a", "any", "any"),
+    "every": ("every", "every", "every"), "which": ("which", "which", "which"), "many": ("", "many", "a lot of"),
+    "a_few": ("", "a few", "some"), "several": ("", "several", "several"), "how_many": ("", "how many", "how much"),
+}  # fmt: skip
+WITHOUT_ARTICLE = ("prison", "jail", "class", "town")
+CONTRACTED_NOT = {
+    "is": "isn t", "are": "aren t", "was": "wasn t", "were": "weren t", "do": "don t", "does": "doesn t",
+    "did": "didn t", "have": "haven t", "has": "hasn t", "will": "won t", "would": "wouldn t", "can": "can t",
+    "could": "couldn t", "had": "hadn t",
+}  # fmt: skip
+CONTRACTED = {
+    "am": "m", "are": "re", "is": "s", "has": "s", "have": "ve", "will": "ll", "would": "d", "had": "d",
+}  # fmt: skip
+NEGATED = ("pas", "plus", "rien", "personne", "encore")
+SEPARABLE = ("on", "off", "up", "away", "out", "down", "back")
+INSEPARABLE = ("operate on",)
+SPANS = {"for": "for", "since": "for", "in": "in", "at": "at"}
+
+
+class English(Writer):
+    """Writes the English side."""
+
+    side = 1
+    and_ = "and"
+    than = {"more": "than", "less": "than", "as": "as"}
+    inverting = ("est-ce que", "inversion")
+    numbers = {**dict(enumerate(NUMBERS, start=1)), 30: "thirty", 40: "forty", 50: "fifty", 60: "sixty"}
+    columns = ("subject", "object", "possessive")
+    pronouns = {
+        "1 sg": "i me my", "2 sg": "you you your", "3 sg m": "he him his", "3 sg f": "she her her",
+        "3 sg thing": "it it its", "1 pl": "we us our", "2 pl": "you you your", "3 pl": "they them their",
+    }  # fmt: skip
+
+    def spell(self, words: list[Word]) -> list[Word]:
+        """Hyphens and apostrophes separate tokens."""
+        return [
+            Word(part, word.keys, word.fallback)
+            for word in words
+            for part in word.text.replace("-", " ").replace("'", " ").split()
+        ]
+
+    def clause(self, node: Clause, is_inverted: bool = False) -> list[Word]:
+        """Subject, auxiliaries, adverbs, verb, and all that follows."""
+        subject = node.object if node.verb.frame == "swap" else node.subject
+        agreement = node.controller or Agreement(2, "pl", "m")
+        own: list[Word] = []
+        if node.verb.french == "y avoir" and isinstance(node.object, NounPhrase) and subject is not None:
+            agreement = english_agreement(node.object)
+            own = [word("there", node, "there", head_key(subject), (node, "verb"))]
+        elif subject is not None:
+            agreement = english_agreement(subject)
+            own = self.nominal(subject, "subject") if node.has_own_subject else []
+        is_negative = node.negation in NEGATED
+        auxiliaries, verb = auxiliaries_and_verb(node, agreement, needs_auxiliary=is_inverted or is_negative)
+        before = own[0].text if isinstance(subject, Pronoun) and own and not is_inverted else ""
+        role = "auxiliary" if verb else "verb"
+        first = self._first(node, auxiliaries[0], role, before, is_negative) if auxiliaries else []
+        start = [*own, *first]
+        if is_inverted:
+            is_joined = first[-1].text == "t"
+            start = [*first, *own] if is_joined else [*first[:1], *own, *first[1:]]
+        elif node.tense == "imperative" and agreement.person == 1:
+            start = words("let s", node, "auxiliary")
+        rest = [word(text, node, "auxiliary") for text in auxiliaries[1:]]
+        only = [word("only", node, "only", (node, "negation"))] if node.negation == "que" else []
+        main = [word(text, node, "verb") for text in verb]
+        return [*start, *self.middle(node), *rest, *only, *main, *self.tail(node)]
+
+    def _first(self, node: Clause, text: str, role: str, before: str, is_negative: bool) -> list[Word]:
+        """The first auxiliary with *not*, contracted with the pronoun before it or with *not*."""
+        if not is_negative:
+            contracts = before and self.sentence.is_contracted and (before, text) != ("there", "are")
+            return [word(CONTRACTED.get(text, text) if contracts else text, node, role)]
+        contracts = self.sentence.is_negation_contracted
+        if before not in ("", "there") and text in ("am", "is", "are"):
+            text = CONTRACTED[text] if contracts else text
+        elif contracts and text in CONTRACTED_NOT:
+            stem, ending = CONTRACTED_NOT[text].split()
+            return [word(stem, node, role, (node, "negation")), word(ending, node, "negation")]
+        return [word(text, node, role), word("not", node, "negation")]
+
+    def middle(self, node: Clause) -> list[Word]:
+        """*never*, *just* and other adverbs by the verb."""
+        never = [word("never", node, "negation")] if node.negation == "jamais" else []
+        just = [word("just", node, "auxiliary")] if node.tense == "just" else []
+        return [*never, *just, *super().middle(node)]
+
+    def end_of_negation(self, node: Clause) -> list[Word]:
+        """*anymore* or *yet*."""
+        text = {"plus": "anymore", "encore": "yet"}.get(node.negation, "")
+        return words(text, node, "second negation", (node, "negation"))
+
+    def objects(self, node: Clause) -> list[Word]:
+        """Particles, object and recipient: *give him the book*, *give it to him*, *turn it on*; then a preposition."""
+        object_, recipient, verb = node.subject if node.verb.frame == "swap" else node.object, node.recipient, node.verb
+        particles = verb_words(node)[1:]
+        result = [word(text, node, "verb") for text in particles]
+        own = [] if object_ is None else self.nominal(object_)
+        if isinstance(object_, Indefinite) and node.negation == "rien":
+            own = words(object_.texts[1], node, "second negation", (node, "negation"))
+        is_separated = verb.frame == "transitive" and len(particles) == 1 and particles[0] in SEPARABLE
+        if is_separated and isinstance(object_, Pronoun) and node.english not in INSEPARABLE:
+            result = [*own, *result]
+        elif recipient is None:
+            result += own
+        else:
+            fixed = [prep for prep in ("to", "for", "from") if verb.has(prep)]
+            is_first = isinstance(recipient, Pronoun) or verb.frame == "control" or verb.has("first")
+            is_first = is_first and not fixed and not isinstance(object_, Pronoun)
+            prep = "" if is_first else [*fixed, "to"][0]
+            other = self.prepositional(prep, recipient, node, "recipient")
+            result += [*other, *own] if is_first else [*own, *other]
+        return result if node.oblique is None else [*result, *self.prepositional(verb.prep[1], node.oblique, node)]
+
+    def span(self, node: TimeSpan) -> list[Word]:
+        """*for two hours*, *two days ago*, *twenty years old*, *(at) eight o clock*."""
+        unit = node.unit.english[0]
+        count = words(self.number_word(node.count), node, "count")
+        prep = words(SPANS.get(node.kind, ""), node, "prep")
+        if node.kind in ("at", "clock"):
+            return [*prep, *count, *words("o clock", node)]
+        if node.count == 1 and node.kind != "age":
+            count = [word(article(unit), node, "count")]
+        measured = [*count, *words(unit if node.count == 1 else plural(unit), node)]
+        ago = words("ago" if node.kind == "ago" else "", node, "prep")
+        return [*prep, *measured, *ago, *words("old" if node.kind == "age" else "", node)]
+
+    # -- nominals ---------------------------------------------------------------------------------------
+
+    def pronoun(self, node: Pronoun, case: str) -> Word:
+        """*he* or *him*; *it* for a thing."""
+        agreement = english_agreement(node)
+        if is_thing(node) and (node.english is None or node.kind == "thing"):
+            agreement = agreement._replace(gender="thing")
+        return word(self.form(agreement, "subject" if case == "subject" else "object"), node)
+
+    def noun_phrase(self, node: NounPhrase, case: str = "object") -> list[Word]:
+        """Determiner or genitive, adjectives, noun, *of* and its complement, relative clause."""
+        core = self._core(node)
+        if node.content is not None:
+            core += [word("of", node, "of", (node.content, "head")), *self._core(node.content)]
+        if node.complement is not None and has_genitive(node.complement):
+            return [*self.nominal(node.complement), word("s", node, "of"), *core, *self.relative(node)]
+        if node.complement is not None:
+            core += [word("of", node, "of"), *self.nominal(node.complement)]
+        determiner = words(self._determiner(node, core[0].text), node, "det")
+        if node.determiner == "all":
+            determiner = [word("all", node, "all"), word("the", node, "det")]
+        return [*determiner, *core, *self.relative(node)]
+
+    def _core(self, node: NounPhrase) -> list[Word]:
+        text = node.english
+        if node.number == "pl" and not node.noun.has("mass", "en_mass", "en_plural_only"):
+            text = node.noun.options.get("en_plural") or plural(text)
+        return [*self.adjectives(node, True), *self.adjectives(node, False), *words(text, node)]
+
+    def _determiner(self, node: NounPhrase, next_word: str) -> str:
+        kind, noun = node.determiner, node.noun
+        if kind == "number":
+            return self.number_word(node.count)
+        if kind == "my":
+            assert node.owner is not None
+            return self.form(node.owner, "possessive")
+        if kind == "this":
+            return "these" if node.english_number == "pl" else "this"
+        if kind == "the" and noun.has("generic") and not node.modifiers:
+            return ""
+        if kind == "in" and node.english in WITHOUT_ARTICLE:
+            return ""
+        if kind == "a" and noun.has("en_mass") and node.number == "sg":
+            kind = "some"
+        column = 2 if noun.has("mass", "en_mass") else 1 if node.english_number == "pl" else 0
+        text = DETERMINERS[kind][column]
+        return article(next_word) if text == "a" else text
+
+    def compared(self, node: Modifier, agreement: Agreement) -> list[Word]:
+        """*taller*, *more careful*, *as tall*."""
+        kind = node.comparison
+        is_compared = kind in ("more", "most")
+        form = compare(node.english, node.adjective.comparison, kind) if is_compared else f"{kind} {node.english}"
+        particle, _, rest = form.partition(" ")
+        if kind and particle in ("more", "most", "less", "as") and rest:
+            return [word(particle, node, "comparison"), *words(rest, node)]
+        return words(form, node)
+
+
+def has_genitive(owner: Nominal) -> bool:
+    """True for an owner that stands before what it owns: *paul s*."""
+    if isinstance(owner, Name):
+        return owner.entry.class_name == "name"
+    return isinstance(owner, NounPhrase) and owner.is_person and owner.number == "sg"

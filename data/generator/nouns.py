@@ -1,0 +1,350 @@
+"""Drawing nominals: which noun or name, its determiner, adjectives, complement, relative clause."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+
+from .chance import DeadEndError, Draw, attempt
+from .entries import Adjective, Adverb, Lexicon, Noun, Selection, Verb
+from .meaning import (
+    Adverbial,
+    Agreement,
+    Clause,
+    Gap,
+    Indefinite,
+    Modifier,
+    Name,
+    Nominal,
+    NounPhrase,
+    Pair,
+    Pronoun,
+    Relative,
+    is_thing,
+)
+
+PERSON_CLASSES = frozenset(("human", "job", "kin", "friend"))
+INDEFINITES = {("quelqu'un", "someone"): 4, ("tout le monde", "everyone"): 5, ("personne", "nobody"): 3}
+PLURAL = ("nous", "vous", "ils", "elles", "pair", "noun")
+# Tenses in which English has *some*: one event, not a habit.
+WITH_SOME = frozenset(("past", "pluperfect", "perfect", "future", "going_to", "just", "imperative", "conditional"))
+OWNED = 0.25
+NOT_OWNED = frozenset(("measure", "time", "sky"))
+COUNTS = {2: 10, 3: 7, 4: 4, 5: 3, 6: 2, 7: 1, 8: 1, 10: 1, 12: 1}
+
+
+@dataclass(frozen=True)
+class Around:
+    """The clause around a noun phrase, as far as it shapes the phrase; options are as verbs have them."""
+
+    subject: Nominal | None = None
+    tense: str = ""
+    options: Collection[str] = ()
+    is_plain: bool = False
+    is_negated: bool = False
+
+    def has(self, *options: str) -> bool:
+        """True if there is one of the options."""
+        return any(option in self.options for option in options)
+
+
+# -- adjectives -----------------------------------------------------------------------------------------
+
+
+@cache
+def adjectives_for(lexicon: Lexicon, noun: Noun, use: str) -> tuple[Adjective, ...]:
+    """Adjectives that go with a noun as `attribute` or `predicate`, most frequent first."""
+    return tuple(a for a in lexicon.adjectives if a.use in ("both", use) and a.selection.admits(noun))
+
+
+def degree(draw: Draw, adjective: Adjective, adverb: Adverb | None = None) -> Adverbial:
+    """An adverb of degree, *très* before others; *un peu* only for what one may be a little too much."""
+    degrees = draw.lexicon.adverbs["degree"]
+    adverb = adverb or draw.by_order(degrees, "adverb")
+    if adverb.french == "un peu" and not adjective.has("a_little"):
+        adverb = degrees[0]
+    return Adverbial(adverb, draw.synonym(adverb.english))
+
+
+def decorate(draw: Draw, phrase: NounPhrase) -> None:
+    """Sometimes gives a noun phrase an adjective, rarely two, one of them as a superlative."""
+    if phrase.content is not None or phrase.determiner == "no" or not draw.share("adjective"):
+        return
+    first = attempt(lambda: _attribute(draw, phrase))
+    if first is None:
+        return
+    phrase.modifiers.append(first)
+    adjective = first.adjective
+    is_gradable = adjective.is_gradable and not adjective.has("definite", "possessive")
+    can_be_most = is_gradable and phrase.determiner == "the" and not phrase.noun.has("mass") and not phrase.complement
+    if can_be_most and draw.happens(0.12):
+        first.comparison, first.english = "most", adjective.english[0]
+    elif is_gradable and phrase.determiner == "a" and draw.happens(0.1):
+        first.degree = degree(draw, adjective, draw.lexicon.adverbs["degree"][0])
+    elif draw.share("second_adjective"):
+        second = attempt(lambda: _attribute(draw, phrase))
+        if second is not None and second.adjective.is_before != adjective.is_before:
+            phrase.modifiers.append(second)
+
+
+def _attribute(draw: Draw, phrase: NounPhrase) -> Modifier:
+    adjectives = [
+        adjective
+        for adjective in adjectives_for(draw.lexicon, phrase.noun, "attribute")
+        if (phrase.determiner == "the" or not adjective.has("definite"))
+        and (phrase.determiner == "my" or not adjective.has("possessive"))
+        and (adjective.is_before or adjective.has("definite", "possessive") or phrase.noun.class_name != "kin")
+    ]
+    adjective = draw.by_order(adjectives, "adjective")
+    return Modifier(adjective, draw.synonym(adjective.english))
+
+
+# -- determiners ----------------------------------------------------------------------------------------
+
+
+def number(draw: Draw, noun: Noun, fixed: str = "") -> str:
+    """Singular or plural, as the noun allows; `fixed` where the verb asks for one."""
+    if noun.has("plural_only"):
+        return "pl"
+    if noun.has("mass", "unique", "generic", "en_plural_only", "singular"):
+        return "sg"
+    if noun.has("paired") and not fixed and draw.happens(0.8):
+        return "pl"
+    return fixed or ("pl" if draw.share("plural") else "sg")
+
+
+def determine_subject(draw: Draw, phrase: NounPhrase) -> None:
+    """Gives a subject its determiner; its owner can only be speaker or hearer."""
+    noun = phrase.noun
+    if noun.has("generic"):
+        phrase.determiner = "generic"
+    elif noun.has("unique", "mass"):
+        phrase.determiner = "the"
+    elif draw.happens(owned_share(draw, noun)):
+        phrase.determiner, phrase.owner = "my", draw.first_or_second()
+    elif noun.class_name != "kin":
+        weights = {"the": 60.0, "this": 10.0}
+        if phrase.is_person and phrase.number == "sg":
+            weights["a"] = 4.0
+        if noun.is_countable:
+            plurals = {"number": 6.0, "many": 3.0, "several": 2.0, "all": 4.0}
+            weights |= plurals if phrase.number == "pl" else {"every": 2.0}
+        phrase.determiner = draw.weighted(weights)
+
+
+def determine_object(draw: Draw, phrase: NounPhrase, around: Around) -> None:
+    """Gives an object its determiner; its owner may be the subject."""
+    noun = phrase.noun
+    singular = "pl" if noun.has("plural_only") else "sg"
+    if around.has("bare"):
+        phrase.number, phrase.determiner = singular, "bare"
+    elif noun.has("generic") or around.has("generic"):
+        phrase.number = "sg" if noun.has("mass") else singular if noun.has("generic") else "pl"
+        phrase.determiner = "generic"
+    elif around.has("definite"):
+        phrase.number = singular
+    elif draw.happens(owned_share(draw, noun)) and not around.has("indefinite"):
+        phrase.determiner, phrase.owner = "my", owner(draw, around.subject)
+    elif noun.has("unique") or (noun.class_name == "kin" and not around.has("indefinite")):
+        phrase.number = singular
+    else:
+        phrase.determiner = draw.weighted(_object_weights(phrase, around))
+
+
+def _object_weights(phrase: NounPhrase, around: Around) -> dict[str, float]:
+    noun = phrase.noun
+    indefinite = "no" if around.is_negated else "some" if around.tense in WITH_SOME else "a"
+    is_counted = noun.is_countable and phrase.number == "pl" and not around.is_negated
+    if around.has("indefinite"):
+        return {indefinite: 1.0, "number": 1.5 if is_counted else 0.0}
+    if noun.class_name == "friend":
+        return {"the": 5.0, "this": 1.0}
+    weights = {"the": 42.0, indefinite: 40.0, "this": 8.0}
+    if around.is_negated and around.tense == "imperative":
+        weights["no"] = 0.0
+    if noun.has("mass"):
+        weights["many"] = 4.0
+    elif is_counted:
+        of_persons = noun.class_name in ("human", "job")
+        weights |= {"number": 4.0 if of_persons else 14.0, "many": 4.0, "a_few": 4.0, "several": 3.0, "all": 2.0}
+    return weights
+
+
+def owner(draw: Draw, subject: Nominal | None) -> Agreement:
+    """An owner: mostly the subject itself, else the speaker or hearer.
+
+    A third person is owner only where it is the subject, so that *son* has one meaning.
+    """
+    kind = subject.kind if isinstance(subject, Pronoun) else ""
+    if subject is None or isinstance(subject, Indefinite) or kind in ("impersonal", "ce") or draw.happens(0.25):
+        return draw.first_or_second()
+    agreement = subject.agreement
+    if kind == "on":
+        return draw.owner(1, "pl")
+    if agreement.person == 2:
+        return draw.owner(2)
+    if agreement.person == 3 and not draw.can_own:
+        return draw.first_or_second()
+    return agreement._replace(gender="thing") if is_thing(subject) else agreement
+
+
+def owned_share(draw: Draw, noun: Noun) -> float:
+    """Share of the noun's determiners that are possessive."""
+    if noun.class_name in NOT_OWNED or noun.has("unique", "public"):
+        return 0.0
+    return OWNED if noun.has("owned") else draw.lexicon.classes[noun.class_name].owned
+
+
+# -- nominals -------------------------------------------------------------------------------------------
+
+
+def name(draw: Draw, kind: str = "name") -> Name:
+    """A first name, a city or a country."""
+    return Name(draw.by_order(draw.lexicon.names[kind], "name"))
+
+
+def draw_subject(draw: Draw, selection: Selection, only: Collection[str] = ()) -> Nominal:
+    """A subject that a verb or adjective admits; `only` restricts to these kinds of `[subject]`."""
+    # il, elle stand for persons: a thing is named, and the pronoun it only looks back
+    weights = {"noun": 1.0}
+    if "human" in selection.classes:
+        weights = {
+            kind: weight
+            for kind, weight in draw.settings["subject"].items()
+            if (not only or kind in only) and (selection.number != "pl" or kind in PLURAL)
+        }
+    kind = draw.weighted(weights)
+    if kind == "vous" and selection.number == "pl" and draw.address != "vous":
+        raise DeadEndError
+    if kind == "name":
+        return name(draw)
+    if kind == "pair":
+        pair = Pair(name(draw), name(draw))
+        while pair.second.entry is pair.first.entry:
+            pair.second = name(draw)
+        return pair
+    if kind == "someone":
+        return Indefinite(draw.weighted(INDEFINITES))
+    if kind != "noun":
+        return draw.pronoun(kind)
+    noun = draw.noun(selection)
+    phrase = noun_phrase(draw, noun, number(draw, noun, selection.number))
+    determine_subject(draw, phrase)
+    return _finish(draw, phrase, Around())
+
+
+def draw_object(draw: Draw, selection: Selection, around: Around) -> Nominal:
+    """A nominal after a verb: a noun phrase, or for persons a name, for places a city or country."""
+    kinds: dict[str, float] = {"noun": 10.0} if draw.has_nouns(selection) else {}
+    kinds |= {kind: 4.0 for kind in ("city", "country") if kind in selection.classes}
+    if selection.classes >= PERSON_CLASSES and not around.has("generic", "bare"):
+        kinds["name"] = 4.0
+    if not kinds:
+        raise DeadEndError
+    kind = draw.weighted(kinds)
+    return object_phrase(draw, selection, around) if kind == "noun" else name(draw, kind)
+
+
+def object_phrase(draw: Draw, selection: Selection, around: Around) -> NounPhrase:
+    """A noun phrase after a verb."""
+    noun = draw.noun(selection)
+    if around.has("indefinite") and noun.has("singular", "public"):
+        raise DeadEndError  # one does not say that somebody has a father or a subway
+    is_measurable = draw.group("measured").admits(noun) and not around.is_negated
+    if is_measurable and not around.has("generic", "definite", "bare", "whole") and draw.share("measure"):
+        measures = [entry for entry in draw.lexicon.nouns if noun.lemma in entry.options.get("measure", "").split(",")]
+        if measures:
+            return _measured(draw, noun, draw.by_order(measures, "noun"))
+    phrase = noun_phrase(draw, noun, number(draw, noun, selection.number))
+    determine_object(draw, phrase, around)
+    return _finish(draw, phrase, around)
+
+
+def noun_phrase(draw: Draw, noun: Noun, number: str, determiner: str = "the") -> NounPhrase:
+    """The noun with one of its English words."""
+    return NounPhrase(noun, draw.synonym(noun.english), number, determiner)
+
+
+def _measured(draw: Draw, noun: Noun, measure: Noun) -> NounPhrase:
+    """*une tasse de café* in the place of *du café*."""
+    count = draw.weighted({1: 70, 2: 20, 3: 10})
+    phrase = noun_phrase(draw, measure, "sg" if count == 1 else "pl", "a" if count == 1 else "number")
+    phrase.count = count
+    is_whole = noun.has("plural_only") or not (noun.has("mass") or measure.lemma in ("morceau", "tranche"))
+    phrase.content = NounPhrase(noun, noun.english[0], "pl" if is_whole else "sg", "bare")
+    return phrase
+
+
+def _finish(draw: Draw, phrase: NounPhrase, around: Around) -> NounPhrase:
+    """Number, complement, adjectives, relative clause; relatives always belong to somebody."""
+    if phrase.determiner == "number":
+        phrase.count = draw.weighted(COUNTS)
+    if phrase.noun.class_name == "kin" and phrase.determiner == "the":
+        phrase.number = "sg"
+        is_of_name = draw.happens(0.6)
+        phrase.complement = (None if is_of_name else _simple(draw, draw.group("owner"))) or name(draw)
+        return phrase
+    if around.is_plain or phrase.determiner in ("generic", "bare"):
+        return phrase
+    if phrase.determiner == "the" and draw.can_relate and draw.share("complement"):
+        phrase.complement = _possessor(draw, phrase.noun)
+    decorate(draw, phrase)
+    can_relate = draw.can_relate and phrase.determiner in ("the", "a", "some") and not phrase.complement
+    if can_relate and not phrase.modifiers and draw.share("relative"):
+        phrase.relative = attempt(lambda: _relative(draw, phrase))
+    return phrase
+
+
+def _possessor(draw: Draw, noun: Noun) -> Nominal | None:
+    """An owner (*de paul, de mon frère*), or a whole of which the noun is a part (*de la maison*)."""
+    if noun.class_name == "part":
+        return _simple(draw, draw.group("whole"))
+    is_owned = draw.group("possession").admits(noun) and not noun.has("public")
+    if not is_owned or (noun.class_name == "building" and not noun.has("owned")):
+        return None
+    return name(draw) if draw.happens(0.5) else _simple(draw, draw.group("owner"))
+
+
+def _simple(draw: Draw, selection: Selection) -> NounPhrase | None:
+    noun = attempt(lambda: draw.noun(selection))
+    if noun is None or noun.has("plural_only"):
+        return None
+    phrase = noun_phrase(draw, noun, "sg")
+    if noun.class_name == "kin" or draw.happens(owned_share(draw, noun)):
+        phrase.determiner, phrase.owner = "my", draw.first_or_second()
+    return phrase
+
+
+@cache
+def _verbs_about(lexicon: Lexicon, noun: Noun) -> tuple[tuple[Verb, ...], tuple[Verb, ...]]:
+    """Verbs that admit the noun as their subject, and as their object."""
+    verbs = [verb for frame in ("intransitive", "expression", "transitive") for verb in lexicon.verbs[frame]]
+    as_subject = (verb for verb in verbs if verb.subject.admits(noun) and verb.subject.number != "pl")
+    as_object = (verb for verb in verbs if verb.object.admits(noun) and "human" in verb.subject.classes)
+    return tuple(as_subject), tuple(verb for verb in as_object if verb.french != "avoir")
+
+
+def _relative(draw: Draw, phrase: NounPhrase) -> Relative:
+    """*qui dort*, *que j'ai acheté*: the noun itself is the subject or object that the verb admits."""
+    as_subject, as_object = _verbs_about(draw.lexicon, phrase.noun)
+    gap = Gap(phrase.agreement, phrase.is_person)
+    if not as_subject or (as_object and not draw.happens(0.5)):
+        if phrase.noun.has("generic"):
+            raise DeadEndError
+        verb = draw.by_order(as_object, "verb")
+        person = draw.pronoun(draw.weighted({"je": 10, "tu": 5, "il": 4, "elle": 4, "nous": 3, "vous": 3}))
+        clause = Clause(person, verb, draw.synonym(verb.english), _relative_tense(draw, verb), object=gap)
+        return Relative(("que", "that"), clause)
+    verb = draw.by_order(as_subject, "verb")
+    tense = _relative_tense(draw, verb)
+    clause = Clause(gap, verb, draw.synonym(verb.english), tense)
+    if verb.frame == "transitive":
+        clause.object = draw_object(draw, verb.object, Around(gap, tense, verb.options, is_plain=True))
+    return Relative(("qui", "who" if phrase.is_person else "that"), clause)
+
+
+def _relative_tense(draw: Draw, verb: Verb) -> str:
+    if verb.aspect == "state":
+        return "present"
+    return "past" if verb.aspect == "point" or verb.has("past") else draw.weighted({"progressive": 4, "past": 6})
