@@ -90,7 +90,7 @@ def make_package(project: Project) -> Package:
     if not reference:
         raise ReleaseError(f"{project.reference}: no files there; name the folder with --reference")
     skeleton = make_skeleton(reference, assignment, project.reference.name, read_given(project.root, assignment))
-    packages = packing.without_notebooks(packing.read_requirements(project.root))
+    packages = packing.read_requirements(project.root, notebooks=False)
     prose = read_prose_folder(project.root)
     handout = make_handout(assignment, skeleton, prose, packages)
     pictures = named_pictures(project.root, handout.decode("utf-8"), HANDOUT)

@@ -72,9 +72,7 @@ def collect_kit(
     kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
     kit |= read_folders(root, CORPUS) | files_for_assistants(assignment) | {".gitignore": NOT_KEPT}
-    kit[packing.REQUIREMENTS] = packing.requirements_file(
-        packing.without_notebooks(packing.read_requirements(root)), index
-    )
+    kit[packing.REQUIREMENTS] = packing.requirements_file(packing.read_requirements(root, notebooks=False), index)
     kit = packing.with_library({**kit, **beside}, TESTS)
     kit[HANDED_OUT] = packing.make_zip(kit)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}
@@ -93,11 +91,10 @@ def collect_gradescope(
     folders = {path.rpartition("/")[0] for path in modules if not path.startswith(QUOTING)}
     beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
     files = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
-    files |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()} | hints_of(
-        root, assignment
-    )
+    files |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
+    files |= hints_of(root, assignment)
     if assignment.own_tests:
-        files[f"{COURSE}/own_tests.packed"] = packed_by(root)
+        files[f"{COURSE}/own_tests.packed"] = _packed_own_tests(root)
     files |= {SECRET.as_posix(): term_secret(root)}
     files |= {name: (PROGRAMS_FOLDER / name).read_bytes() for name in PROGRAMS}
     if assignment.judges_translations:
@@ -121,8 +118,8 @@ def place_of(path: str) -> str:
     return member.removeprefix(f"{ARCHIVE_FOLDER}/") if archive.endswith(packing.STUDENT_ZIP) else member
 
 
-def packed_by(root: Path) -> bytes:
-    """Return what the grader packs for those who have no reference. Raises: ReleaseError."""
+def _packed_own_tests(root: Path) -> bytes:
+    """What students' own tests are tried on, for those who have no reference. Raises: ReleaseError."""
     command = [sys.executable, "-m", "autograder.own_work.made_code", ASSIGNMENT_FILE]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603  (the command is ours)
     if done.returncode:

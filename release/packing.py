@@ -57,9 +57,11 @@ _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 _UNIX = 3
 ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
 """Raised by `zipfile` for an archive that is damaged, encrypted or of an unknown kind."""
-_METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-_WHEEL = "Wheel-Version: 1.0\nGenerator: release\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-_ENTRY_POINTS = "[pytest11]\nassignment = {module}\n"
+_DIST_INFO = {
+    "METADATA": "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+    "WHEEL": "Wheel-Version: 1.0\nGenerator: release\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    "entry_points.txt": "[pytest11]\nassignment = {module}\n",
+}
 
 
 def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
@@ -97,15 +99,10 @@ def checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def read_requirements(root: Path) -> tuple[str, ...]:
-    """Return what students install, by `pyproject.toml`."""
+def read_requirements(root: Path, notebooks: bool = True) -> list[str]:
+    """Return what students install, by `pyproject.toml`; `notebooks`: Jupyter too, which brings a hundred packages."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return tuple(project["dependencies"])
-
-
-def without_notebooks(requirements: Iterable[str]) -> tuple[str, ...]:
-    """Return what students need who work in files: no Jupyter, which brings a hundred packages."""
-    return tuple(line for line in requirements if Requirement(line).name != "jupyter")
+    return [line for line in project["dependencies"] if notebooks or Requirement(line).name != "jupyter"]
 
 
 def requirements_file(lines: Iterable[str], index: str) -> bytes:
@@ -140,12 +137,8 @@ def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
 def make_wheel(files: Mapping[str, bytes], version: str) -> bytes:
     """Make a wheel of pure Python (the format: packaging.python.org, *Binary distribution format*)."""
     folder = f"{LIBRARY}-{version}.dist-info"
-    added = {
-        "METADATA": _METADATA.format(name=LIBRARY, version=version),
-        "WHEEL": _WHEEL,
-        "entry_points.txt": _ENTRY_POINTS.format(module=ENTRY_POINT.removesuffix(".py").replace("/", ".")),
-    }
-    content = {**files, **{f"{folder}/{name}": text.encode() for name, text in added.items()}}
+    words = {"name": LIBRARY, "version": version, "module": ENTRY_POINT.removesuffix(".py").replace("/", ".")}
+    content = {**files, **{f"{folder}/{name}": text.format(**words).encode() for name, text in _DIST_INFO.items()}}
     record = f"{folder}/RECORD"
     digests = {path: base64.urlsafe_b64encode(hashlib.sha256(data).digest()) for path, data in content.items()}
     lines = [f"{path},sha256={digests[path].decode().rstrip('=')},{len(content[path])}\n" for path in content]

@@ -29,21 +29,9 @@ def fault_of_subject(subject: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize(
-    "subject, is_right",
-    [
-        ("Read heads that stand in a ModuleList", True),
-        ("Pass masks to every layer", True),
-        ("tests: BLEU's field is value", False),
-        ("Added a test", False),
-        ("Adds a test", False),
-        ("Fixing a test", False),
-        ("Fix a test.", False),
-        ("Say " + "x" * 70, False),
-    ],
-)
-def test_a_subject_is_a_command(subject, is_right):
-    assert (fault_of_subject(subject) == "") == is_right
+@pytest.mark.parametrize("fault", ["tests: x", "Added x", "Adds x", "Fixing x", "Fix x.", "Say " + "x" * 70])
+def test_a_subject_is_a_command(fault):
+    assert fault_of_subject("Pass masks to every layer") == "" != fault_of_subject(fault)
 
 
 def test_subjects_are_commands():

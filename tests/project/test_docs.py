@@ -3,13 +3,11 @@
 Every figure stands once, in docs/figures.toml: no page shows another number.
 """
 
-import ast
 import re
 import xml.etree.ElementTree as ElementTree
 from functools import cache
 
 import pytest
-import yaml
 
 from autograder.course.catalogue import faults_of, read_catalogue
 from docs import figures
@@ -22,13 +20,10 @@ PAGES = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [path.relative_to(ROOT).as_posix() for path in PAGES]
 
 ROOMS = {path.name for path in ROOT.iterdir() if path.is_dir()} | {".ci", ".github"}
-MADE = ("dist/", "build/", "runs/", "marks/", ".venv/", "data/corpus", "data/private", "notebooks/source",
-        "notebooks/submitted", "student/translations.txt")  # fmt: skip
+MADE = ("dist/", "build/", "runs/", "marks/", ".venv/", "data/corpus", "data/private", "notebooks/source")
+MADE += ("notebooks/submitted", "student/translations.txt")
 """What commands write, and git ignores."""
-EXAMPLES = {
-    "assignment/tests/test_e_9_recent_mask.py",
-    "assignment/misconceptions/recent_mask.toml",
-}
+EXAMPLES = {"assignment/tests/test_e_9_recent_mask.py", "assignment/misconceptions/recent_mask.toml"}
 """What the guides tell readers to write."""
 
 
@@ -127,38 +122,20 @@ def test_every_command_and_flag_exists(name):
 
 
 def test_every_page_is_in_the_sites_navigation():
-    settings = yaml.safe_load(text_of("mkdocs.yml"))
-
-    def pages(entry: object) -> list[str]:
-        if isinstance(entry, dict):
-            return [page for value in entry.values() for page in pages(value)]
-        return [page for item in entry for page in pages(item)] if isinstance(entry, list) else [str(entry)]
-
-    there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
-    listed = set(pages(settings["nav"]))
-    assert there == listed, "mkdocs.yml: nav"
-
-
-def test_the_hours_are_those_of_the_notebooks():
-    """*Adopt it this term* adds up what the tasks' headings say."""
-    prose = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "notebooks/prose").glob("*.md"))
-    minutes = {number: int(time) for number, time in re.findall(r"\{\{task (\S+): difficulty \d, (\d+) min", prose)}
-    page = text_of("docs/how-to/adopt.md")
-    for parts in ("1", "2", "34", "1234", "E"):
-        total = sum(time for number, time in minutes.items() if number.startswith(tuple(parts)))
-        assert f"{total // 60} h {total % 60:02d}" in page, parts
+    navigation = text_of("mkdocs.yml").partition("\nnav:\n")[2]
+    listed = re.findall(r"[\w/-]+\.md", navigation)
+    there = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert sorted(listed) == sorted(there)
 
 
 ROWS = re.findall(
     r"^\| (\d+) \| (.*) \|$", (ROOT / "docs/reference/features.md").read_text(encoding="utf-8"), re.MULTILINE
 )
-ALL = 63
-"""What the four sources describe."""
 
 
 def test_the_rows_are_numbered_in_order():
     numbers = [int(number) for number, _ in ROWS]
-    assert numbers == sorted(set(numbers)) and set(numbers) <= set(range(1, ALL + 1))
+    assert numbers == sorted(set(numbers)) and set(numbers) <= set(range(1, 64)), "what the four sources describe"
 
 
 @pytest.mark.parametrize("number, text", ROWS, ids=[number for number, _ in ROWS])
@@ -166,20 +143,11 @@ def test_a_row_is_complete_and_its_test_exists(number, text):
     cells = [cell.strip() for cell in text.split(" | ")]
     assert len(cells) == 4 and all(cells), "feature, command, what was seen, test"
     tests = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", cells[-1])
-    assert tests
-    for path, name in tests:
-        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-        assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, f"{path} has no {name}"
+    assert tests and [name for path, name in tests if not re.search(rf"^def {name}\(", text_of(path), re.M)] == []
 
 
-NAME = re.compile(r'font-family="ui-monospace[^>]*>([^<]+)</(?:text|tspan)>')
 PART = re.compile(r">([\w.]+)</t(?:ext|span)>(?:<[^>]*>)*<tspan[^>]*> ?(\w+\.py)(?:</tspan>)?(?:<tspan[^>]*>)?([^<]*)<")
 """A name, its file, and what is said of both, such as ` · task 1.2`."""
-
-
-def test_the_flows_name_what_exists():
-    names = [name for name in NAME.findall(text_of("docs/pictures/flows.svg")) if not name.startswith("dist/")]
-    assert len(names) == 14 and all((ROOT / name).exists() for name in names)
 
 
 def test_the_architecture_has_every_component_with_its_file_and_its_task():
@@ -215,12 +183,6 @@ def test_a_page_shows_the_figures_of_the_data(name):
     text = text_of(name)
     assert figures.corrected(name, text) == text, "python -m docs.figures"
     assert [quote for quote in figures.QUOTES.get(name, []) if not re.search(figures.pattern_of(quote), text)] == []
-
-
-def test_another_number_is_corrected():
-    [quote] = figures.QUOTES["docs/explanation/judging.md"]
-    right = figures.filled(quote)
-    assert figures.corrected("other.md", re.sub(r"\d+", "7", right).replace(" ", "\n")).split() == right.split()
 
 
 def test_numbers_of_faults_are_those_of_the_catalogue():

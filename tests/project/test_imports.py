@@ -64,9 +64,8 @@ def test_packages_that_stand_apart(what):
 
 
 def test_only_the_interface_imports_by_computed_names():
-    engine = [path for path in ENGINE if not path.startswith("autograder/sandbox/worker/")]
-    users = [path for path in engine if "import_module(f" in (ROOT / path).read_text(encoding="utf-8")]
-    assert users == [INTERFACE]
+    engine = files_in("autograder", without=("autograder/sandbox/worker/",))
+    assert [path for path in engine if "import_module(f" in (ROOT / path).read_text(encoding="utf-8")] == [INTERFACE]
 
 
 @pytest.mark.parametrize("folder", ["autograder/sandbox/worker", "assignment/stand_ins"])
@@ -94,33 +93,28 @@ def test_an_assignment_imports_only_what_the_guide_names():
     assert ours == []
 
 
-def chart_of(package: str) -> str:
+def chart_of(folder: Path) -> str:
     """The indented lines of a package's docstring."""
-    text = ast.get_docstring(ast.parse((ROOT / package / "__init__.py").read_text(encoding="utf-8")), clean=False)
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")), clean=False)
     return "\n".join(line for line in (text or "").splitlines() if line.startswith("    "))
 
 
-def listed_in(package: str) -> set[str]:
+def listed_in(folder: Path) -> set[str]:
     """What the lines of a chart begin with."""
-    return set(re.findall(r"^    (\w+(?:\.(?:py|md|toml)\b|/))", chart_of(package), re.MULTILINE))
+    return set(re.findall(r"^    (\w+(?:\.(?:py|md|toml)\b|/))", chart_of(folder), re.MULTILINE))
 
 
-def has_map(folder: Path) -> bool:
-    return any((ROOT / folder / name).is_file() for name in listed_in(str(folder)))
+MADE = ("student", "notebooks", "build")
+FOLDERS = [path.parent for path in sorted(ROOT.glob("[!.]*/**/__init__.py"))]
+FOLDERS = [folder for folder in FOLDERS if folder.relative_to(ROOT).parts[0] not in MADE]
+CHARTED = [folder for folder in FOLDERS if any((folder / name).is_file() for name in listed_in(folder))]
 
 
-FOLDERS = [path.parent.relative_to(ROOT) for path in sorted(ROOT.glob("[!.]*/**/__init__.py"))]
-PACKAGES = [
-    str(folder) for folder in FOLDERS if folder.parts[0] not in ("student", "notebooks", "build") and has_map(folder)
-]
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_map_is_complete(package):
-    folder = ROOT / package
-    named = set(re.findall(r"\b[\w]+\.(?:py|md|toml)\b|\b\w+/(?=\s)", chart_of(package)))
+@pytest.mark.parametrize("folder", CHARTED, ids=lambda folder: folder.relative_to(ROOT).as_posix())
+def test_a_map_is_complete(folder):
+    named = set(re.findall(r"\b[\w]+\.(?:py|md|toml)\b|\b\w+/(?=\s)", chart_of(folder)))
     there = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
     there |= {f"{path.parent.name}/" for path in folder.glob("*/__init__.py")}
     assert there <= named
-    for name in listed_in(package) - there:
+    for name in listed_in(folder) - there:
         assert (folder / name).exists() or (ROOT / name).exists(), name

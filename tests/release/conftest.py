@@ -18,7 +18,6 @@ from release.skeleton import Skeleton, make_skeleton, read_folder
 
 EXAMPLE = ROOT / "tests" / "example"
 ENGINE = ("autograder", "foundation", "release")
-KEPT_IN_A_FORK = (*ENGINE, "pyproject.toml", "requirements.lock")
 ROOM = "assignment"
 BLEU = """
 [thresholds]
@@ -64,12 +63,10 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
     It has no notebooks; BLEU, a corpus and given code instead, and its last task is an extension.
     """
     root = tmp_path_factory.mktemp("example")
-    skip = shutil.ignore_patterns("__pycache__", "assignment")
-    for name in KEPT_IN_A_FORK:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, root / name, ignore=skip)
-        else:
-            shutil.copy(ROOT / name, root / name)
+    for name in ENGINE:
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__", "assignment"))
+    for name in ("pyproject.toml", "requirements.lock"):
+        shutil.copy(ROOT / name, root)
     shutil.copytree(EXAMPLE, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "notebooks"))
     (root / "__init__.py").unlink()
     (root / "data" / "private").mkdir(parents=True)
@@ -84,14 +81,14 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def project(example: Project, tmp_path: Path) -> Project:
-    """A copy of the example that a test may change, all but the engine, which is the same in all copies."""
+    """A copy of the example that a test may change, all but the engine, whose files are links to those of others."""
     root = tmp_path / "project"
-    for path in sorted(example.root.iterdir()):
-        root.mkdir(exist_ok=True)
-        if path.is_file():
-            shutil.copy(path, root / path.name)
-        else:
-            shutil.copytree(path, root / path.name, copy_function=os.link if path.name in ENGINE else shutil.copy2)
+
+    def copy(source: str, target: str) -> None:
+        is_engine = Path(source).relative_to(example.root).parts[0] in ENGINE
+        (os.link if is_engine else shutil.copy2)(source, target)
+
+    shutil.copytree(example.root, root, copy_function=copy)
     return Project(root, root / "reference", root)
 
 
@@ -128,6 +125,11 @@ def run(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., t
         return status, *capsys.readouterr()
 
     return call
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files below a folder, by path."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -14,27 +13,13 @@ from release import __main__ as cli
 from release.build import Project, make_release, write_release
 from release.packing import checksum
 
-from .conftest import ROOM
-
-
-@pytest.fixture
-def quick_gates(monkeypatch) -> None:
-    monkeypatch.setattr(cli, "GATES", {"quick": lambda *_: []})
+from .conftest import ROOM, contents
 
 
 @pytest.fixture
 def built(project: Project) -> Project:
     write_release(make_release(project), project.output)
     return project
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-def change_reference(project: Project) -> None:
-    path = project.reference / "affine.py"
-    path.write_text(path.read_text().replace("Affine maps", "Maps"))
 
 
 SECOND_BUILD = """import json, os, sys, time
@@ -57,8 +42,8 @@ def test_another_build_elsewhere_and_at_another_time_gives_the_same_bytes(projec
     assert json.loads(done.stdout) == {path: checksum(text) for path, text in example_release.outputs.items()}
 
 
-def test_a_failed_gate_leaves_everything_as_it_was(run, built: Project, monkeypatch) -> None:
-    change_reference(built)
+def test_a_failed_gate_leaves_everything_as_it_was(run, built: Project, edit, monkeypatch) -> None:
+    edit(built.reference / "affine.py", "Affine maps", "Maps")
     before = contents(built.root)
     monkeypatch.setattr(cli, "GATES", {"closed": lambda *_: ["a.py:1: wrong"]})
     status, out, err = run("build")
@@ -66,8 +51,8 @@ def test_a_failed_gate_leaves_everything_as_it_was(run, built: Project, monkeypa
     assert contents(built.root) == before
 
 
-@pytest.mark.usefixtures("quick_gates")
-def test_work_of_the_user_stops_the_build_before_the_gates(run, project: Project) -> None:
+def test_work_of_the_user_stops_the_build_before_the_gates(run, project: Project, monkeypatch) -> None:
+    monkeypatch.setattr(cli, "GATES", {"quick": lambda *_: []})
     assert run("build")[0] == 0
     student = project.root / "student"
     (student / "notes.py").write_text("my notes\n")
@@ -79,9 +64,9 @@ def test_work_of_the_user_stops_the_build_before_the_gates(run, project: Project
     assert "class Affine" in (student / "affine.py").read_text() and (student / "notes.py").is_file()
 
 
-def test_a_change_of_the_reference_is_mended(built: Project) -> None:
+def test_a_change_of_the_reference_is_mended(built: Project, edit) -> None:
     assert write_release(make_release(built), built.output) == []
-    change_reference(built)
+    edit(built.reference / "affine.py", "Affine maps", "Maps")
     (built.reference / "more.py").write_text("x = 1\n")
     changed = write_release(make_release(built), built.output)
     archives = {f"dist/{name}.zip" for name in ("student", "gradescope", "instructor")}
@@ -91,46 +76,40 @@ def test_a_change_of_the_reference_is_mended(built: Project) -> None:
     assert not (built.output / "student" / "more.py").exists()
 
 
-DEV, SOURCES = "data/corpus/fren.dev.bpe", "data/corpus/fren.test.src.bpe"
-REFERENCES = "data/private/fren.test.bpe"
-LATIN = "é".encode("latin-1")
-
-
 @pytest.fixture
-def problems(project: Project, run) -> Callable[..., list[str]]:
-    """The problems that stop a build, which writes nothing."""
+def problem(project: Project, run) -> Callable[..., str]:
+    """The line that stops a build, which writes nothing."""
 
-    def build(*arguments: str) -> list[str]:
+    def build(*arguments: str) -> str:
         status, out, err = run("build", *arguments)
         assert (status, out) == (2, "") and not (project.root / "dist").exists()
-        return err.removesuffix("release: stopped; nothing was written\n").splitlines()
+        [line] = err.removesuffix("release: stopped; nothing was written\n").splitlines()
+        return line
 
     return build
+
+
+DEV, SOURCES = "data/corpus/fren.dev.bpe", "data/corpus/fren.test.src.bpe"
+REFERENCES, HANDOUT = "data/private/fren.test.bpe", f"{ROOM}/handout.md"
 
 
 @pytest.mark.parametrize(
     ("path", "content", "says"),
     [
         (DEV, b"a|||b\nun chien\ta dog\n", f"{DEV}:2: is no pair; expected `source|||target`"),
-        (SOURCES, b"one\n" + LATIN, f"{SOURCES}:2: is not UTF-8"),
+        (SOURCES, b"one\n\xe9", f"{SOURCES}:2: is not UTF-8"),
         (REFERENCES, b"the cat .\nthe dog .\n", f"{REFERENCES}: has 2 lines, but {SOURCES} has 1; each line needs"),
-        (f"{ROOM}/handout.md", b"# One\n{{ due\n", "handout.md:2: unexpected end of template"),
-        (
-            f"{ROOM}/handout.md",
-            b"{{ titel }}\n",
-            "handout.md: 'titel' is undefined; in double braces, write one of ass",
-        ),
+        (HANDOUT, b"# One\n{{ due\n", "handout.md:2: unexpected end of template"),
+        (HANDOUT, b"{{ titel }}\n", "handout.md: 'titel' is undefined; in double braces, write one of ass"),
     ],
 )
-def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, project, problems) -> None:
+def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, project, problem) -> None:
     (project.root / path).write_bytes(content)
-    (problem,) = problems()
-    assert problem.startswith(says)
+    assert problem().startswith(says)
 
 
-def test_a_wrong_folder_or_assignment_is_one_line(project, problems, edit) -> None:
-    (problem,) = problems("--reference", "nowhere")
-    assert problem.endswith("nowhere: no files there; name the folder with --reference")
+def test_a_wrong_folder_or_assignment_is_one_line(project, problem, edit) -> None:
+    line = problem("--reference", "nowhere")
+    assert line.endswith("nowhere: no files there; name the folder with --reference")
     edit(project.root / ROOM / "assignment.toml", 'number = "1.1"', "number = 1")
-    (problem,) = problems()
-    assert "assignment.toml: task 1" in problem
+    assert "assignment.toml: task 1" in problem()

@@ -27,7 +27,6 @@ from release.layers import opaque_in
 from release.leaks import LeakFinder
 from release.packing import make_wheel, make_zip
 from release.pictures import PNG, fault_of_picture, take_pictures
-from release.skeleton import Skeleton
 
 from .conftest import EXAMPLE
 
@@ -37,6 +36,11 @@ CODE = (EXAMPLE / "reference" / "affine.py").read_text()
 LINE = "return x @ self.weight + self.bias"
 PACKED = zlib.compress(CODE.encode())
 RENAMED = re.sub(r"\b(weight|bias|d_in|d_out)\b", r"other_\1", CODE)
+COMPILED = marshal.dumps(compile(CODE, "", "exec"))
+
+
+def b64(content: bytes | str) -> str:
+    return base64.b64encode(content.encode() if isinstance(content, str) else content).decode()
 
 
 def locked(text: str, key: bytes = b"the result of a right model") -> str:
@@ -46,19 +50,10 @@ def locked(text: str, key: bytes = b"the result of a right model") -> str:
     return base64.b85encode(bytes(a ^ b for a, b in zip(packed, stream, strict=True))).decode()
 
 
-def compiled(text: str) -> bytes:
-    return marshal.dumps(compile(text, "", "exec"))
-
-
 def notebook(source: str = "x = 1\n", outputs: object = (), **metadata: object) -> bytes:
-    cell = {
-        "cell_type": "code",
-        "source": source.splitlines(keepends=True),
-        "outputs": list(outputs),
-        "metadata": metadata,
-        "id": "a",
-    }
-    return json.dumps({"cells": [{**cell, "execution_count": None}], "metadata": {}, "nbformat": 4}).encode()
+    cell = {"cell_type": "code", "source": source.splitlines(keepends=True), "outputs": list(outputs), "id": "a"}
+    cells = [{**cell, "metadata": metadata, "execution_count": None}]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}).encode()
 
 
 def png(extra: bytes = b"", tail: bytes = b"") -> bytes:
@@ -83,9 +78,7 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
     "in a docstring": lambda code: f'def f():\n    """Doc.\n\n{code}    """\n',
     "as an escaped string": lambda code: f"X = {code!r}\n",
     "without newlines": lambda code: "; ".join(line.strip() for line in code.splitlines()),
-    "exploded": lambda code: code.replace("nn.Parameter(", "(\n    nn . Parameter(\n        ").replace(
-        ")\n", ",\n    )\n)\n"
-    ),
+    "exploded": lambda code: code.replace("nn.Parameter(", "(\n    nn . Parameter(\n").replace(")\n", ",\n    )\n)\n"),
 }
 A, OPAQUE, COPY = "given/a.py", "nobody can read", "a copy of reference/affine.py:"
 DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
@@ -95,32 +88,24 @@ DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
     "locked in lines of a comment": (A, "x = 1\n# " + "\n# ".join(cut(locked(CODE), 20)), OPAQUE),
     "locked in a notebook's picture": ("1.ipynb", notebook(outputs=[{"data": {"image/png": locked(CODE)}}]), OPAQUE),
     "renamed in a notebook": ("1.ipynb", notebook(RENAMED), COPY),
-    "base 64 in a notebook's output": (
-        "1.ipynb",
-        notebook(outputs=[{"text": [base64.b64encode(LINE.encode()).decode()]}]),
-        COPY,
-    ),
+    "base 64 in a notebook's output": ("1.ipynb", notebook(outputs=[{"text": [b64(LINE)]}]), COPY),
     "base 32 in a notebook's metadata": ("1.ipynb", notebook(note=base64.b32encode(PACKED).decode()), COPY),
     "a data file of a wheel": ("b.whl", make_wheel({"autograder/a.txt": locked(CODE).encode()}, "1.0"), OPAQUE),
     "an archive in an archive": ("b.zip", make_zip({"c.zip": make_zip({"d.txt": CODE.encode()})}), COPY),
-    "an archive as a string": (A, f"X = '{base64.b64encode(make_zip({'a': CODE.encode()})).decode()}'", COPY),
+    "an archive as a string": (A, f"X = '{b64(make_zip({'a': CODE.encode()}))}'", COPY),
     "after an archive's members": ("b.zip", make_zip({"a.md": b"x"}) + PACKED, "belong to none of its members"),
     "after a picture's end": ("a.png", png(tail=PACKED), "bytes after its end"),
     "a picture's text": ("a.png", png(extra=b"Comment\0\0" + PACKED), "has a chunk 'zTXt'"),
     "an SVG's CDATA": ("a.svg", svg(f"<desc><![CDATA[{CODE}]]></desc>"), COPY),
     "an SVG's entities": ("a.svg", svg(f"<desc>{''.join(f'&#{ord(c)};' for c in LINE)}</desc>"), COPY),
     "an SVG's script": ("a.svg", svg("<script>draw()</script>"), "has a script: <script>"),
-    "an SVG's picture that is none": (
-        "a.svg",
-        svg(f'<image href="data:image/png;base64,{base64.b64encode(CODE.encode()).decode()}"/>'),
-        "refers to",
-    ),
+    "an SVG's false picture": ("a.svg", svg(f'<image href="data:image/png;base64,{b64(CODE)}"/>'), "refers to"),
     "base 85 of lzma": ("README.md", base64.b85encode(lzma.compress(CODE.encode())).decode(), COPY),
-    "base 64 of base 16": ("README.md", base64.b64encode(LINE.encode().hex().encode()).decode(), COPY),
+    "base 64 of base 16": ("README.md", b64(LINE.encode().hex()), COPY),
     "digits with spaces": (A, f"X = '{locked(CODE).encode().hex(' ')}'", OPAQUE),
-    "marshal as bytes": (A, f"X = {compiled(CODE)!r}", OPAQUE),
-    "compiled": ("given/a.pyc", b"\xa7\r\r\n" + bytes(12) + compiled(CODE), "is not text"),
-    "pickled in base 64": (A, f"X = '{base64.b64encode(pickle.dumps([LINE])).decode()}'", COPY),
+    "marshal as bytes": (A, f"X = {COMPILED!r}", OPAQUE),
+    "compiled": ("given/a.pyc", b"\xa7\r\r\n" + bytes(12) + COMPILED, "is not text"),
+    "pickled in base 64": (A, f"X = '{b64(pickle.dumps([LINE]))}'", COPY),
     "a list of bytes": (A, f"X = {list(LINE.encode())}", COPY),
     "strings that are added": (A, f"X = {' + '.join(map(repr, cut(LINE, 5)))}", COPY),
     "strings backwards": (A, f"X = {LINE[::-1]!r}[::-1]", COPY),
@@ -128,11 +113,8 @@ DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
     "rot13": ("README.md", codecs.encode(LINE, "rot13"), COPY),
     "escapes": (A, "X = '" + "".join(f"\\x{ord(character):02x}" for character in LINE) + "'", COPY),
     "characters that cannot be seen": ("README.md", "".join(chr(0xE0000 + ord(c)) for c in LINE), OPAQUE),
-    **{
-        f"{layout}, {names}": ("a.md", hide(code), COPY)
-        for names, code in {"as it is": CODE, "renamed": RENAMED}.items()
-        for layout, hide in LAYOUTS.items()
-    },
+    **{f"{layout}, as it is": ("a.md", hide(CODE), COPY) for layout, hide in LAYOUTS.items()},
+    **{f"{layout}, renamed": ("a.md", hide(RENAMED), COPY) for layout, hide in LAYOUTS.items()},
     "another engine": ("autograder/testing/case.py", "x = 1", "differs from the repository's file"),
     "another skeleton": ("student/affine.py", "x = 1", "is not what the release has made of the reference"),
 }
@@ -162,71 +144,45 @@ def test_a_release_passes_with_what_updates_compare_with(example: Project, examp
         "assignment/misconceptions/multi_head_attention.toml#multi-head-scaled-by-model",
         "le ch@@ at dort ici . ||| the cat sleeps here .\n" * 99,
         "-> `(batch, heads, queries, keys)`: Σ exp(QKᵀ/√d) · 1.0e-5 = 0.731 [0, 0, 0, 1]; " * 9,
+        "class Regressor(nn.Module):\n    def forward(self, x: Tensor) -> Tensor:\n",  # given code
+        "The second of two affine maps, after the tanh of the first one, squeezes x.",
+        "total = sum(prices)\nif total == 0:\n    return None\n",
     ],
 )
-def test_what_can_be_read_is_not_opaque(text: str) -> None:
-    assert not list(opaque_in("a.txt", text.encode(), {hashlib.sha256(CODE.encode()).hexdigest()}))
+def test_what_can_be_read_and_is_no_solution_passes(skeleton, text: str) -> None:
+    assert not opaque_in("a.txt", text.encode(), {hashlib.sha256(CODE.encode()).hexdigest()})
+    assert LeakFinder(skeleton).leaks_in("a.py", text.encode()) == []
 
 
 def test_pictures() -> None:
     assert fault_of_picture(png()) == ""
-    embedded = f"<a>\n<image href='data:image/png;base64,{base64.b64encode(png()).decode()}'/>"
-    text, pictures = take_pictures(embedded)
+    text, pictures = take_pictures(f"<a>\n<image href='data:image/png;base64,{b64(png())}'/>")
     assert pictures == [png()] and text == "<a>\n<image href=''/>"
-    assert fault_of_picture(svg("").replace(b"<svg", b"<!DOCTYPE a [<!ENTITY b 'c'>]><svg")).startswith("is no picture")
-    for damaged in (png()[:40], png().replace(b"IDAT", b"IDAU"), b"GIF89a"):
+    with_entity = svg("").replace(b"<svg", b"<!DOCTYPE a [<!ENTITY b 'c'>]><svg")
+    for damaged in (png()[:40], png().replace(b"IDAT", b"IDAU"), png()[:-1] + b"x", b"GIF89a", with_entity):
         assert fault_of_picture(damaged)
 
 
-@pytest.fixture(scope="module")
-def finder(skeleton: Skeleton) -> LeakFinder:
-    return LeakFinder(skeleton)
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "return x @ self.weight + self.bias",
-        "self.second = Affine(d_hidden, 1)",
-        "return self.second(torch.tanh(self.first(x))).squeeze(-1)",
-        "y = nn.Parameter(torch.randn(d_in, d_out) / d_in**0.5)",  # in another statement
-    ],
-)
-def test_each_statement_alone_is_found(finder, statement: str) -> None:
-    assert finder.leaks_in("a.py", statement.encode())
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "class Regressor(nn.Module):\n    def forward(self, x: Tensor) -> Tensor:\n",  # given code
-        "The second of two affine maps, after the tanh of the first one, squeezes x.",
-        "le chat ||| the cat\n" * 1000,
-        "total = sum(prices)\nif total == 0:\n    return None\n",
-    ],
-)
-def test_no_false_alarm_on_other_text(finder, text: str) -> None:
-    assert finder.leaks_in("a.py", text.encode()) == []
-
-
-def test_every_solution_of_the_course_is_found_again() -> None:
+def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(skeleton) -> None:
     made = make_package(Project(ROOT, ROOT / "reference", ROOT)).skeleton
     finder = LeakFinder(made)
     for path, source in made.sources.items():
         for region in made.regions[path]:
             code = textwrap.dedent("".join(source.lines[region.begin : region.end - 1]))
             assert finder.leaks_in("a.md", textwrap.indent(code, "    ").encode()), region
-
-
-def test_the_server_gets_no_solution(example: Project, doctored: Doctor) -> None:
-    faults = no_solution_survives(example, doctored(archive="gradescope.zip", **{"notes.md": LINE.encode()}))
-    assert faults and all(fault.startswith("dist/gradescope.zip!notes.md:1: a copy of reference/") for fault in faults)
+    for statement in (
+        "self.second = Affine(d_hidden, 1)",
+        "return self.second(torch.tanh(self.first(x))).squeeze(-1)",
+        "y = nn.Parameter(torch.randn(d_in, d_out) / d_in**0.5)",  # in another statement
+    ):
+        assert LeakFinder(skeleton).leaks_in("a.py", statement.encode())
 
 
 @pytest.mark.parametrize(
     ("archive", "path", "content", "says"),
     [
         ("student.zip", "assignment/data/private/x", b"x", "stays with the instructor"),
+        ("student.zip", "assignment/given/extras/answers.py", b"x = 1", "stays with the instructor"),
         ("student.zip", "assignment/a.txt", b"the cow is eating over there .\n", "holds 1 lines of data/private/"),
         ("gradescope.zip", "reference/x.py", b"x = 1", "stays with the instructor"),
         ("gradescope.zip", "data/private/more.txt", b"x = 1\n", ""),
@@ -242,15 +198,11 @@ def test_private_data_closes(
     assert all(says in fault and fault.startswith(f"dist/{archive}!{path}") for fault in faults)
 
 
-def test_a_secret_and_what_the_instructor_keeps_close(doctored: Doctor, example: Project) -> None:
-    note = b"seeds follow from " + term_secret(example.root)
-    faults = keeps_private(
-        example, doctored(**{"assignment/given/extras/answers.py": b"x = 1", "assignment/note.txt": note})
-    )
-    assert faults == [
-        "dist/student.zip!assignment/given/extras/answers.py: stays with the instructor",
-        "dist/student.zip!assignment/note.txt: holds the term's secret",
-    ]
+def test_the_secret_stays_and_the_server_gets_no_solution(doctored: Doctor, example: Project) -> None:
+    note = {"assignment/note.txt": b"seeds follow from " + term_secret(example.root)}
+    assert keeps_private(example, doctored(**note)) == ["dist/student.zip!assignment/note.txt: holds the term's secret"]
+    faults = no_solution_survives(example, doctored(archive="gradescope.zip", **{"notes.md": LINE.encode()}))
+    assert faults and all(fault.startswith("dist/gradescope.zip!notes.md:1: a copy of reference/") for fault in faults)
 
 
 PLACES = {
@@ -282,7 +234,8 @@ def test_an_item_that_no_test_names_any_more_is_the_only_place() -> None:
     assignment = read_assignment()
     [first, task, *others] = assignment.tasks
     changed = replace(task, items=(replace(task.items[0], name="layers in order"), *task.items[1:]))
-    [place] = places_of_dropped_tasks(ROOT, ROOT / "reference", replace(assignment, tasks=(first, changed, *others)))
+    whole = replace(assignment, tasks=(first, changed, *others))
+    [place] = places_of_dropped_tasks(ROOT, ROOT / "reference", whole)
     assert place.startswith("assignment/assignment.toml:")
     assert place.endswith(f": task {task.number}: no test names the item 'layers in order'")
 

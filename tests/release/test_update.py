@@ -16,11 +16,9 @@ from foundation.places import HANDED_OUT
 from release.build import Project, make_release, write_release
 from release.update import changes_of, hints_of, merge_texts
 
+from .conftest import contents
+
 ANSWER = "        self.weight = self.bias = 1  # my first try\n"
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import signal
 from pathlib import Path
 from typing import Any
 
-FLAGS = ("O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY")
-CALLS = ("fork", "killpg", "getpgid", "setsid", "wait4", "mkfifo", "memfd_create")
-TIMERS = ("setitimer", "getitimer", "alarm", "ITIMER_REAL", "ITIMER_PROF", "ITIMER_VIRTUAL", "SIGALRM", "SIGPROF")
-
+GONE = {
+    os: "O_DIRECTORY O_NOFOLLOW O_NONBLOCK O_CLOEXEC O_NOCTTY fork killpg getpgid setsid wait4 mkfifo memfd_create",
+    signal: "setitimer getitimer alarm ITIMER_REAL ITIMER_PROF ITIMER_VIRTUAL SIGALRM SIGPROF",
+}
 READ_ACCESS = fcntl.F_GETFL, os.O_ACCMODE, os.O_RDONLY
 really_open, really_sync = os.open, os.fsync
 
@@ -35,6 +35,6 @@ def sync_what_may_be_written(descriptor: int) -> None:
 
 
 os.open, os.fsync = open_no_folder, sync_what_may_be_written
-for module, names in ((os, FLAGS + CALLS), (signal, TIMERS)):
-    for name in names:
+for module, names in GONE.items():
+    for name in names.split():
         delattr(module, name)
