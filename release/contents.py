@@ -119,7 +119,7 @@ def place_of(path: str) -> str:
 
 
 def _packed_own_tests(root: Path) -> bytes:
-    """What students' own tests are tried on, for those who have no reference. Raises: ReleaseError."""
+    """Solutions and faults to try students' own tests on. Raises: ReleaseError."""
     command = [sys.executable, "-m", "autograder.own_work.made_code", ASSIGNMENT_FILE]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603  (the command is ours)
     if done.returncode:

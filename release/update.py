@@ -1,9 +1,7 @@
 """`python -m release update FOLDER`: the last build for a student who has begun to work.
 
-What was handed out lies in the folder itself, in `.handed_out.zip`; what is new is taken from `dist/`. Files that only
-one side has changed are easy; those that both have are merged by `git merge-file`, line by line, notebooks too: Jupyter
-writes them as the release does, a line of a cell in a line of the file. Where both have changed the same lines, the
-student's file stays, and the release's is put beside it.
+What was handed out lies in the folder itself, in `.handed_out.zip`; what is new is taken from `dist/`. Files that both
+sides have changed are merged by `git merge-file`, line by line, notebooks too: Jupyter writes them as the release does.
 """
 
 import argparse
@@ -12,7 +10,6 @@ import re
 import subprocess
 import tempfile
 import zipfile
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,9 +175,8 @@ def merge_texts(base: str, student: str, new: str) -> str | None:
 
 def hints_of(text: str) -> dict[tuple[str, int], str]:
     """Return the hints of a skeleton's TODOs, by the task's number and which of its TODOs in the file this is."""
-    seen: Counter[str] = Counter()
-    hints = {}
+    hints: dict[tuple[str, int], str] = {}
     for match in _HINT.finditer(text):
-        seen[match["number"]] += 1
-        hints[match["number"], seen[match["number"]]] = match[0]
+        earlier = sum(number == match["number"] for number, _ in hints)
+        hints[match["number"], earlier] = match[0]
     return hints
