@@ -80,14 +80,11 @@ def run_build(options: argparse.Namespace) -> int:
     for name in release.archives:
         size = len(release.outputs[f"dist/{name}"]) / 1000
         print(f"      dist/{name:<15} {size:4.0f} kB, for {audience_of(name)}")
-    print(f"next  read {package}/README.md as a student would; docs/how-to/new-term.md has the details")
-    print(f"      hand out dist/{STUDENT_ZIP}, upload dist/{GRADESCOPE_ZIP}, keep dist/{INSTRUCTOR_ZIP}")
+    print(f"next  hand out dist/{STUDENT_ZIP}, upload dist/{GRADESCOPE_ZIP}, keep dist/{INSTRUCTOR_ZIP}")
     for task in release.assignment.tasks:
         if task.points and task.is_answered:
             fault = f"task {task.number} gives {task.points:g} points for answers that anybody can have at home"
             print(f"note  {fault}; points belong to a sitting: [understanding] in assignment.toml")
-    if not project.index:
-        print("note  PyTorch's default build may be large; for CPU-only builds: make release TORCH_INDEX=URL")
     return 0
 
 

@@ -27,7 +27,7 @@ MANIFEST = f"dist/{packing.MANIFEST}"
 class Project:
     """Where everything is: the kit, the marked solution, and what gets `student/` and `dist/`.
 
-    `index` is of CPU-only builds of PyTorch, if it is not pip's own; `phase` is the release's, if not the assignment's.
+    `index` and `phase` stand in for pip's own index of PyTorch and the assignment's phase.
     """
 
     root: Path

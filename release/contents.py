@@ -1,13 +1,7 @@
 """The contents of each archive: the students', Gradescope's and the instructor's.
 
-Students unpack one folder, `assignment/`:
-
-    README.md · requirements.txt · pytest.ini · grade.py · student/ · given/ · data/corpus/ · component_tests/ · a wheel
-    .gitignore
-
-Of the grader they get the tests, and in the wheel whatever these import; what only a grading server needs stays.
-Gradescope gets the two programs that it runs, the grader, the skeleton, the references and the secret. The instructor
-keeps the solutions, the guide and the pages of the proof, the references and the secret.
+Of the grader, students get the tests, and in the wheel whatever these import. Gradescope gets the two programs that it
+runs, the grader, the skeleton, the references and the secret. The instructor keeps solutions and references.
 """
 
 import json
@@ -28,33 +22,21 @@ from .skeleton import ASSIGNMENT_FILE, ReleaseError, read_folder, read_text
 
 ARCHIVE_FOLDER = "assignment"
 """The one folder at the top of the students' archive, so that unpacking it spills nothing."""
-
 PROGRAMS = ("run_autograder", "setup.sh")
-PROGRAMS_FOLDER = Path(__file__).with_name("gradescope_container")
-
 CORPUS = "data/corpus"
 NOT_KEPT = b".venv/\n__pycache__/\n.pytest_cache/\nruns/\n*.png\nsubmission.zip\nbefore-update-*.zip\n.attempts.json\n"
 """Left out of a student's own repository by git."""
 
 GRADER, COURSE, FOUNDATION = "autograder", "assignment", "foundation"
-TESTS = f"{COURSE}/tests/"
-STAND_INS = f"{COURSE}/stand_ins/"
-OWN_WORK = f"{COURSE}/own_work/"
+TESTS, STAND_INS, OWN_WORK = f"{COURSE}/tests/", f"{COURSE}/stand_ins/", f"{COURSE}/own_work/"
 PYTEST_INI = f"{TESTS}pytest.ini"
 PATTERNS, HINTS = f"{COURSE}/misconceptions/patterns.json", f"{COURSE}/hints.json"
 ENTRY = f"{GRADER}/reports/gradescope.py"
 LOADED_BY_PATH = f"{GRADER}/sandbox/worker/"
 QUOTING = tuple(f"{COURSE}/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
 """They quote the reference, so they do not travel: failures are not named there."""
-
-SCORER = "grade.py"
-GIVEN = "given"
-"""The package with training runs, translation and pictures, for any model."""
-
-PACKAGES = (
-    *("torch", "numpy", "pytest", "sacrebleu", "tqdm", "pydantic"),
-    *("matplotlib", "ipython", "ipywidgets"),
-)
+SCORER, GIVEN = "grade.py", "given"
+PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "tqdm", "pydantic", "matplotlib", "ipython", "ipywidgets")
 """Imported by grading and by submissions; students' notebooks need more."""
 
 _IMPORTS = ("-m", "ruff", "analyze", "graph", "--isolated", "--quiet", "--no-type-checking-imports")
@@ -81,10 +63,7 @@ def collect_kit(
 def collect_gradescope(
     root: Path, assignment: Assignment, skeleton: Mapping[str, bytes], index: str
 ) -> dict[str, bytes]:
-    """Collect all files of the archive for Gradescope by path; without BLEU, there are no references.
-
-    What a submission lacks is taken from the skeleton.
-    """
+    """Collect all files of the archive for Gradescope by path; what a submission lacks is taken from the skeleton."""
     grader = _read_packages(root)
     by_path = [path for path in grader if path.startswith(LOADED_BY_PATH) and path.endswith(".py")]
     modules = needed_modules(root, grader, [ENTRY, *_starts_of_tests(grader), *by_path])
@@ -96,7 +75,7 @@ def collect_gradescope(
     if assignment.own_tests:
         files[f"{COURSE}/own_tests.packed"] = _packed_own_tests(root)
     files |= {SECRET.as_posix(): term_secret(root)}
-    files |= {name: (PROGRAMS_FOLDER / name).read_bytes() for name in PROGRAMS}
+    files |= {name: (Path(__file__).with_name("gradescope_container") / name).read_bytes() for name in PROGRAMS}
     if assignment.judges_translations:
         files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()
     files[packing.LOCK] = (root / packing.LOCK).read_bytes()
@@ -128,10 +107,9 @@ def _packed_own_tests(root: Path) -> bytes:
 
 
 def hints_of(root: Path, assignment: Assignment) -> dict[str, bytes]:
-    """Return the file of hints for known mistakes, by path from the project's root; none where no pattern is known.
+    """Return the file of hints with their patterns, by path from the root; none where no pattern is known.
 
-    It has each task's hints with their patterns, and can be read, as all that students get; `autograder.at_home.hints`
-    reads it. In the first phase, hints for tasks whose tests are held back would show what these look for.
+    In the first phase, hints for tasks whose tests are held back would show what these look for.
     """
     path = root / PATTERNS
     patterns = json.loads(path.read_bytes()) if path.is_file() else {}
@@ -221,10 +199,7 @@ def _read_packages(root: Path) -> dict[str, bytes]:
 
 
 def _starts_of_tests(files: Mapping[str, bytes]) -> list[str]:
-    """The modules that running the tests begins with: the tests, pytest's plugins for them, and the stand-ins.
-
-    Everything else follows from their imports: the engine finds an assignment's own code by its path.
-    """
+    """The modules that running the tests begins with: the tests, pytest's plugins for them, and the stand-ins."""
     plugins = re.findall(r"-p (autograder\.[\w.]+)", files[PYTEST_INI].decode())
     modules = [path for path in files if path.endswith(".py") and path.startswith((TESTS, STAND_INS))]
     return [*modules, *(f"{name.replace('.', '/')}.py" for name in plugins)]

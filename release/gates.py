@@ -1,8 +1,7 @@
 """The gates: what a release has to prove before it leaves, and how all of these proofs run.
 
 Those of `inspection.py` read the files. The others, here, run the tests: on the reference, the skeleton, single
-solutions, notebooks, and unpacked archives. All but the archives are graded as one class by `python -m autograder
-grade-class`, so that PyTorch is imported and the tests are collected once.
+solutions and notebooks, which are graded as one class, and on unpacked archives.
 """
 
 import html
@@ -122,27 +121,19 @@ def shown_to_students(release: Release, shown: Mapping[str, Shown]) -> Iterator[
 
 
 def trials_of(release: Release, reference: Files) -> dict[str, Trial]:
-    """The submissions to grade, by name.
-
-    Each extension is put back with all regular tasks, since it extends these.
-    """
+    """The submissions to grade, by name. Each extension is put back with all regular tasks, since it extends these."""
     tasks = coded_tasks(release.assignment)
     everything = {task.number for task in tasks}
     judged_by_bleu = {task.number for task in release.assignment.tasks if task.threshold is not None}
     regular = {task.number for task in tasks if not task.extension}
-    trials: dict[str, Trial] = {
-        "reference": (reference, everything | (judged_by_bleu if TRANSLATIONS in reference else set())),
-        "skeleton": (release.skeleton.files, ()),
-    }
+    solved = everything | (judged_by_bleu if TRANSLATIONS in reference else set())
+    trials: dict[str, Trial] = {"reference": (reference, solved), "skeleton": (release.skeleton.files, ())}
     for task in tasks:
         numbers = {task.number, *(regular if task.extension else ())}
         trials[f"task-{task.number}"] = _with_solutions(release.skeleton, numbers), numbers
-    if release.course:
-        for name, files, solved in (
-            ("notebooks-solved", release.course.source, everything),
-            ("notebooks-open", release.course.release, ()),
-        ):
-            trials[name] = {path: content for path, content in files.items() if path.endswith(".ipynb")}, solved
+    for name, files in release.course._asdict().items() if release.course else ():
+        notebooks = {path: content for path, content in files.items() if path.endswith(".ipynb")}
+        trials[f"notebooks-{name}"] = notebooks, everything if name == "source" else ()
     return trials
 
 
@@ -229,11 +220,7 @@ def misconceptions_fit(project: Project, release: Release) -> list[str]:
 
 
 def run_python(arguments: Sequence[str | Path], folder: Path, given: str = "") -> subprocess.CompletedProcess[str]:
-    """Run this Python in a folder, with some text as its input.
-
-    It has one thread, UTF-8, no bytecode files, and none of the user's settings for Python. What `unpack`
-    has put beside the folder counts as installed.
-    """
+    """Run this Python in a folder with none of the user's settings; what `unpack` has put beside it is installed."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
     kept |= {"PYTHONPATH": str(folder.parent / INSTALLED)} if (folder.parent / INSTALLED).is_dir() else {}
     return subprocess.run(  # noqa: S603 (the arguments are the gates' own)

@@ -57,13 +57,11 @@ _VARIANTS = "proof/"
 
 
 def no_solution_survives(project: Project, release: Release) -> list[str]:
-    """No statement of a solution, verbatim, reformatted, renamed or encoded, in any file for students or the server.
-
-    Only the server gets what own tests are tried on: PACKED, in which solutions are packed.
-    """
+    """No statement of a solution, verbatim, reformatted, renamed or encoded, in any file for students or the server."""
     contents: dict[bytes, str] = {}
     for path, content in release.shipped.items():  # archives have been opened: their members are among these
-        if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith((*ARCHIVES, *PACKED)):
+        is_picture = content.startswith(PNG) and not fault_of_picture(content)
+        if audience_of(path) is not Audience.INSTRUCTORS and not (is_picture or path.endswith((*ARCHIVES, *PACKED))):
             contents.setdefault(content, path)
     for file in (release.assignment.folder / "misconceptions").glob("*.toml"):
         known = tomllib.loads(file.read_text(encoding="utf-8"))["fault"]  # graders quote these two to students
@@ -74,8 +72,7 @@ def no_solution_survives(project: Project, release: Release) -> list[str]:
 def keeps_private(project: Project, release: Release) -> list[str]:
     """Nothing of `data/private/`, `reference/`, `release/` or `tests/` leaves, nor what `instructor_only` names.
 
-    The grading server gets the hidden references, the secret and nothing else of these; instructors get what they
-    already have.
+    Of these, the grading server gets the hidden references and the secret.
     """
     private = [f"{name}/" for name in ("data/private", "release", "tests", project.reference.resolve().name)]
     private += withheld_files(project.root, release.assignment)
@@ -120,8 +117,9 @@ def nothing_is_opaque(project: Project, release: Release) -> list[str]:
             distinct.setdefault((_place(path, release), content), path)
     for (place, content), path in distinct.items():
         is_ours = re.fullmatch(OURS, place)
+        source = project.root / place.replace(f"{COMPONENT_TESTS}/", TESTS).replace(HELPER, f"{FOLDER}/{HELPER}")
         kind = next((kind for kind, form in MADE.items() if re.fullmatch(form, place)), None)
-        if is_ours and place != HINTS and not _is_in_repository(project, place, content):
+        if is_ours and not (source.is_file() and source.read_bytes() == content):
             faults.append(f"{path}: differs from the repository's file")
         elif not is_ours and kind is None:
             faults.append(f"{path}: is of no kind that students get; if it should be, add it to release/inspection.py")
@@ -129,7 +127,7 @@ def nothing_is_opaque(project: Project, release: Release) -> list[str]:
             faults.append(f"{path}: is not what the release has made of the reference")
         elif place == HINTS and hints.get(HINTS) != content:
             faults.append(f"{path}: differs from the catalogue's hints")
-        elif kind == "picture" and (fault := fault_of_picture(content)):
+        elif (kind == "picture" or content.startswith(PNG)) and (fault := fault_of_picture(content)):
             faults.append(f"{path}: {fault}")
         if kind == "archive" or content.startswith(PNG):
             continue
@@ -167,12 +165,6 @@ def _faults_of_archive(path: str, content: bytes, files: Mapping[str, bytes]) ->
         beside = path.removesuffix(HANDED_OUT)
         others = (name for name, data in members.items() if files.get(f"{beside}{name}") != data)
         yield from (f"{path}!{name}: differs from the file beside the archive" for name in others)
-
-
-def _is_in_repository(project: Project, place: str, content: bytes) -> bool:
-    """True if a file is the repository's own."""
-    source = project.root / place.replace(f"{COMPONENT_TESTS}/", TESTS).replace(HELPER, f"{FOLDER}/{HELPER}")
-    return source.is_file() and source.read_bytes() == content
 
 
 def places_of_dropped_tasks(root: Path, reference: Path, assignment: Assignment) -> list[str]:

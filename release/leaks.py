@@ -15,7 +15,6 @@ from keyword import iskeyword
 from typing import NamedTuple
 
 from .layers import BACKWARDS, ROT13, readings
-from .pictures import PNG, fault_of_picture
 from .skeleton import Region, Skeleton, Source, blocks_of, is_text
 
 COPY_MIN = 7
@@ -102,8 +101,6 @@ class LeakFinder:
 
     def leaks_in(self, where: str, content: bytes) -> list[str]:
         """Return a line for each statement of the reference that survives in the file; empty where there is none."""
-        if content.startswith(PNG):
-            return [f"{where}: {fault}"] if (fault := fault_of_picture(content)) else []
         try:
             copies = self.statements_in(where, content)
         except UnicodeDecodeError:

@@ -1,10 +1,6 @@
 """The archives in `dist/`: whom each is for, and how they are packed, so that the same content gives the same bytes.
 
-All that the component tests import is a wheel in the students' archive, which they install and need not read. What they
-unpack is then what they work with: their package, `given/`, the corpus and the tests.
-
-What else has to be installed stands in `pyproject.toml`, and for Gradescope with versions in `requirements.lock`, so
-that its image still installs in a year.
+All that the component tests import is a wheel in the students' archive, which they install and need not read.
 """
 
 from __future__ import annotations
@@ -32,8 +28,7 @@ ENTRY_POINT = "autograder/at_home/start.py"
 SETTINGS = "pytest.ini"
 PLUGIN = "autograder.at_home.own_run"
 CONFTEST = Path(__file__).with_name("templates") / "conftest.py.jinja"
-REQUIREMENTS = "requirements.txt"
-LOCK = "requirements.lock"
+REQUIREMENTS, LOCK = "requirements.txt", "requirements.lock"
 
 
 class Audience(StrEnum):
@@ -44,10 +39,8 @@ class Audience(StrEnum):
     INSTRUCTORS = "instructors"  # all
 
 
-STUDENT_ZIP = "student.zip"
-GRADESCOPE_ZIP = "gradescope.zip"
-INSTRUCTOR_ZIP = "instructor.zip"
-NOTEBOOKS_ZIP = "notebooks.zip"
+STUDENT_ZIP, NOTEBOOKS_ZIP = "student.zip", "notebooks.zip"
+GRADESCOPE_ZIP, INSTRUCTOR_ZIP = "gradescope.zip", "instructor.zip"
 MANIFEST = "MANIFEST.json"
 NOTEBOOK_SOURCES = "notebooks/source"
 """nbgrader's folder for the notebooks with solutions."""
@@ -113,12 +106,8 @@ def requirements_file(lines: Iterable[str], index: str) -> bytes:
 def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
     """Put the grader's packages into a wheel that `requirements.txt` names, and the tests into a folder of their own.
 
-    Args:
-        kit: the students' files by path.
-        tests: the folder of component tests among them, with a slash at its end.
-
-    Returns:
-        The files by path. The same content makes the same wheel, other content one of another version.
+    Of the students' files by path, `tests` is the folder of component tests, with a slash at its end. The same content
+    makes the same wheel, other content one of another version.
     """
     moved = {path: f"{COMPONENT_TESTS}/{path.removeprefix(tests)}" for path in kit if path.startswith(tests)}
     inside = {path: content for path, content in kit.items() if path.startswith(PACKAGES) and path not in moved}

@@ -4,7 +4,6 @@ All marks of a student are written or none. Slips are named in one line before a
 """
 
 import csv
-import io
 import json
 import os
 import re
@@ -30,6 +29,7 @@ from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy
 from foundation.command_line import UserError
 from foundation.places import ROOT
+from release.gates import write_all
 
 from ..autograder.submissions import judged
 
@@ -42,87 +42,57 @@ c.CourseDirectory.root = {root!r}
 """
 
 
-class Round:
-    """A course's folder, and nbgrader's commands in it."""
+@pytest.mark.slow
+def test_the_whole_round(course, tmp_path) -> None:
+    """One student hands in a notebook, another files.
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        (root / "nbgrader_config.py").write_text(CONFIG.format(real=str(ROOT / "notebooks"), root=str(root)))
-        programs = str(Path(sys.executable).parent)
-        # Nothing of the user's own settings; torch's threads as everywhere.
-        self.environment = {
-            "PATH": os.pathsep.join([programs, os.environ["PATH"]]),
-            "HOME": str(root),
-            "JUPYTER_PLATFORM_DIRS": "1",
-            "OMP_NUM_THREADS": "1",
-        }
+    Marks of nbgrader: tasks 1.1 to 1.6. Ours: BLEU, and the share of one part with a fault; the others are open.
+    """
+    root, files = tmp_path / "course", tmp_path / "class" / "files"
+    # Nothing of the user's own settings; torch's threads as everywhere.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    settings = {"PATH": path, "HOME": str(root), "JUPYTER_PLATFORM_DIRS": "1", "OMP_NUM_THREADS": "1"}
 
-    def run(self, *command: str, cwd: Path | None = None) -> None:
-        finished = subprocess.run(
-            command, cwd=cwd or self.root, env=self.environment, capture_output=True, text=True, timeout=600
-        )
-        assert finished.returncode == 0, (finished.stdout + finished.stderr)[-3000:]
+    def run(*command: str, cwd: Path = root) -> None:
+        done = subprocess.run(command, cwd=cwd, env=settings, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
 
-
-@pytest.fixture(scope="module")
-def course_round(course, tmp_path_factory) -> Round:
-    """Generated, handed in by one student, collected and graded by nbgrader itself."""
-    made = Round(tmp_path_factory.mktemp("course"))
-    for path, content in course.source.items():
-        target = made.root / "source" / NAME / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
-    made.run("nbgrader", "generate_assignment", NAME)
-    archives = made.root / "downloaded" / NAME / "archive"
+    write_all(course.source, root / "source" / NAME)
+    (root / "nbgrader_config.py").write_text(CONFIG.format(real=str(ROOT / "notebooks"), root=str(root)))
+    run("nbgrader", "generate_assignment", NAME)
+    for name, content in course.release.items():
+        assert (root / "release" / NAME / name).read_bytes() == content, "what make release ships"
+    archives = root / "downloaded" / NAME / "archive"
     archives.mkdir(parents=True)
-    with zipfile.ZipFile(archives / "half.zip", "w") as archive:
+    with zipfile.ZipFile(archives / "half_2026-12-18T235900.zip", "w") as archive:
         archive.writestr(f"notebooks/{FIRST}", course.source[FIRST])
         archive.writestr("notebooks/.ipynb_checkpoints/old.ipynb", course.release[FIRST])
         archive.writestr("notebooks/translations.txt", "nothing like it\n" * 971)
-    (archives / "half.zip").rename(archives / "half_2026-12-18T235900.zip")
-    made.run("nbgrader", "zip_collect", NAME)
-    made.run("nbgrader", "autograde", NAME)
-    return made
-
-
-@pytest.mark.slow
-def test_nbgrader_generates_what_make_release_ships(course_round, course) -> None:
-    for path, content in course.release.items():
-        assert (course_round.root / "release" / NAME / path).read_bytes() == content
-
-
-@pytest.mark.slow
-def test_an_archive_is_collected_and_graded(course_round) -> None:
-    collected = {path.name for path in (course_round.root / "submitted" / "half" / NAME).iterdir()}
-    timestamp = course_round.root / "submitted" / "half" / NAME / "timestamp.txt"
-    assert timestamp.read_text().startswith("2026-12-18 23:59:00"), "from the archive's name"
-    assert {FIRST, "translations.txt"} <= collected and "old.ipynb" not in collected
-    graded = (course_round.root / "autograded" / "half" / NAME / FIRST).read_text()
+    run("nbgrader", "zip_collect", NAME)
+    run("nbgrader", "autograde", NAME)
+    collected = root / "submitted" / "half" / NAME
+    assert (collected / "timestamp.txt").read_text().startswith("2026-12-18 23:59:00"), "from the archive's name"
+    assert {FIRST, "translations.txt"} <= {path.name for path in collected.iterdir()}
+    assert not (collected / "old.ipynb").exists()
+    graded = (root / "autograded" / "half" / NAME / FIRST).read_text()
     assert re.search(r"1\.4 Layer normalisation: (\d+) of \1 tests pass, 10 of 10 points", graded)
 
-
-@pytest.mark.slow
-def test_marks_are_in_export_and_feedback(course_round, tmp_path) -> None:
-    """Those of nbgrader: tasks 1.1 to 1.6. Ours: BLEU, and the share of one part with a fault; the others are open."""
-    folder = tmp_path / "class" / "files"
-    folder.mkdir(parents=True)
+    files.mkdir(parents=True)
     embedding = (ROOT / "reference" / "embedding.py").read_text()
-    (folder / "embedding.py").write_text(embedding.replace(" * math.sqrt(self.d_model)", ""))
-    translations = "\n".join(read_references(ROOT / "data/private/fren.test.bpe"))
-    (folder / "translations.txt").write_text(translations)
-    options = ["--to-nbgrader", str(course_round.root), "--output", str(tmp_path / "marks")]
-    course_round.run(sys.executable, "-m", "autograder", "grade-class", str(folder.parent), *options, cwd=ROOT)
-    course_round.run("nbgrader", "export", "--to", str(tmp_path / "grades.csv"))
-    rows = csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text()))
-    scores = {row["student_id"]: float(row["score"]) for row in rows if row["assignment"] == NAME}
-    assert scores == {"half": 52.0, "files": 12.0}
-    assert {row["max_score"] for row in csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text()))} == {"100.0"}
-    notebook = json.loads((course_round.root / "autograded/files" / NAME / FIRST).read_text())
+    (files / "embedding.py").write_text(embedding.replace(" * math.sqrt(self.d_model)", ""))
+    (files / "translations.txt").write_text("\n".join(read_references(ROOT / "data/private/fren.test.bpe")))
+    options = ["--to-nbgrader", str(root), "--output", str(tmp_path / "marks")]
+    run(sys.executable, "-m", "autograder", "grade-class", str(files.parent), *options, cwd=ROOT)
+    run("nbgrader", "export", "--to", str(tmp_path / "grades.csv"))
+    rows = [row for row in csv.DictReader((tmp_path / "grades.csv").open()) if row["assignment"] == NAME]
+    assert {row["student_id"]: float(row["score"]) for row in rows} == {"half": 52.0, "files": 12.0}
+    assert {row["max_score"] for row in rows} == {"100.0"}
+    notebook = json.loads((root / "autograded" / "files" / NAME / FIRST).read_text())
     cells = {cell["id"]: cell for cell in notebook["cells"]}
     assert "failed: 2 of 4 points" in cells["test_1_1"]["outputs"][0]["text"]
     assert "nn.Embedding(vocab_size, d_model)" in cells["task_1_1_InputEmbedding"]["source"]
-    course_round.run("nbgrader", "generate_feedback", NAME, "--student", "files", "--force")
-    page = course_round.root / "feedback" / "files" / NAME / "3_training_and_translation.html"
+    run("nbgrader", "generate_feedback", NAME, "--student", "files", "--force")
+    page = root / "feedback" / "files" / NAME / "3_training_and_translation.html"
     assert "passed: 5 of 5 points" in page.read_text()
 
 

@@ -4,93 +4,73 @@ A map is the list of modules in a package's docstring: it names every module, an
 """
 
 import ast
+import json
 import re
+import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from foundation.places import ROOT
 
-OURS = ("autograder", "benchmarks", "data", "foundation", "given", "notebooks", "reference", "release", "validity")
+COMMAND = [sys.executable, "-m", "ruff", "analyze", "graph", "--isolated", "--quiet", "."]
+GRAPH: dict[str, list[str]] = json.loads(subprocess.run(COMMAND, cwd=ROOT, capture_output=True, check=True).stdout)
+"""The kit's files that each of its files imports, anywhere in it."""
+OURS = (
+    "autograder/",
+    "benchmarks/",
+    "data/",
+    "foundation/",
+    "given/",
+    "notebooks/",
+    "reference/",
+    "release/",
+    "validity/",
+)
 INTERFACE = "autograder/course/assignment_code.py"
 
 
-def files_in(*folders: str, without: tuple[str, ...] = ()) -> list[str]:
-    """Paths of modules, relative to the root."""
-    paths = (path.relative_to(ROOT).as_posix() for folder in folders for path in sorted((ROOT / folder).rglob("*.py")))
-    return [path for path in paths if not path.startswith(without)]
+def imports_of(folder: str, without: str = "no such folder") -> list[tuple[str, str]]:
+    """What the files of a folder import of the kit: pairs of files."""
+    files = [path for path in GRAPH if path.startswith(folder) and not path.startswith(without)]
+    assert len(files) > 1
+    return [(path, imported) for path in files for imported in GRAPH[path]]
 
 
-@cache
-def imports_of(path: str) -> list[str]:
-    """Absolute names of what a file imports, anywhere in it; `from a import b` gives `a.b`."""
-    parts, found = Path(path).with_suffix("").parts, []
-    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            origin = ".".join(parts[: len(parts) - node.level]) if node.level else ""
-            module = ".".join(filter(None, (origin, node.module)))
-            found += [f"{module}.{alias.name}" for alias in node.names]
-    return found
-
-
-def importing(paths: list[str], *names: str) -> list[str]:
-    """What these files import of some packages."""
-    return [
-        f"{path} imports {name}"
-        for path in paths
-        for name in imports_of(path)
-        if any(f"{name}.".startswith(f"{package}.") for package in names)
-    ]
-
-
-ENGINE = files_in("autograder", without=("assignment/",))
-APART = {  # files, and packages that they must not import
-    "the engine from the assignment": (ENGINE + files_in("validity", "release"), ["assignment"]),
-    "the grader from the reference, which may have other modules": (ENGINE, ["reference"]),
-    "the grader from what makes and proves": (files_in("autograder"), ["release", "validity", "benchmarks"]),
-    "the release from the grader": (files_in("release"), ["autograder", "validity", "benchmarks"]),
-    "the foundation from all": (files_in("foundation"), [name for name in OURS if name != "foundation"]),
-}
-
-
-@pytest.mark.parametrize("what", APART)
-def test_packages_that_stand_apart(what):
-    files, others = APART[what]
-    assert len(files) > 5 and importing(files, *others) == []
+@pytest.mark.parametrize(
+    "folder, others",
+    [
+        ("autograder/", ("assignment/", "reference/", "release/", "validity/", "benchmarks/")),
+        ("validity/", ("assignment/",)),
+        ("release/", ("assignment/", "autograder/", "validity/", "benchmarks/")),
+        ("foundation/", ("assignment/", *(name for name in OURS if name != "foundation/"))),
+    ],
+)
+def test_packages_that_stand_apart(folder, others):
+    assert [pair for pair in imports_of(folder) if pair[1].startswith(others)] == []
 
 
 def test_only_the_interface_imports_by_computed_names():
-    engine = files_in("autograder", without=("autograder/sandbox/worker/",))
+    engine = [path for path in GRAPH if re.match(r"autograder/(?!sandbox/worker/)", path)]
     assert [path for path in engine if "import_module(f" in (ROOT / path).read_text(encoding="utf-8")] == [INTERFACE]
 
 
-@pytest.mark.parametrize("folder", ["autograder/sandbox/worker", "assignment/stand_ins"])
+@pytest.mark.parametrize("folder", ["autograder/sandbox/worker/", "assignment/stand_ins/"])
 def test_what_runs_in_the_worker_imports_itself_and_libraries_only(folder):
-    allowed = (folder.replace("/", "."), "torch", "numpy", "matplotlib", *sys.stdlib_module_names)
-    for path in files_in(folder):
-        for name in imports_of(path):
-            assert any(f"{name}.".startswith(f"{package}.") for package in allowed), f"{path} imports {name}"
+    packages = {f"{'/'.join(folder.split('/')[:depth])}/__init__.py" for depth in (1, 2)}
+    assert [pair for pair in imports_of(folder) if not pair[1].startswith(folder) and pair[1] not in packages] == []
+    for path in (ROOT / folder).glob("*.py"):
+        named = set(re.findall(r"^ *(?:import|from) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+        assert named <= {"torch", "numpy", "matplotlib", *sys.stdlib_module_names}, path
 
 
 def test_an_assignment_imports_only_what_the_guide_names():
     """Its code stands on the engine's tests and sandbox, never on grading, reports or releases."""
-    paths = files_in("assignment", without=("assignment/proof/variants/",))
-    allowed = (
-        "assignment",
-        "autograder.course.assignment_code",
-        "autograder.own_work.boxes",
-        "autograder.own_work.student_lines",
-        "autograder.own_work.traced_questions",
-        "autograder.testing",
-        "autograder.intake.sources",
-        "foundation",
-    )
-    ours = [line for line in importing(paths, *OURS) if not line.partition(" imports ")[2].startswith(allowed)]
-    assert ours == []
+    named = ("course/assignment_code", "own_work/boxes", "own_work/student_lines", "own_work/traced_questions")
+    allowed = ("foundation/", *(f"autograder/{name}" for name in (*named, "testing/", "intake/sources")))
+    pairs = imports_of("assignment/", without="assignment/proof/variants/")
+    assert [pair for pair in pairs if pair[1].startswith(OURS) and not pair[1].startswith(allowed)] == []
 
 
 def chart_of(folder: Path) -> str:

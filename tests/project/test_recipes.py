@@ -35,10 +35,9 @@ def block(page: str, begin: str) -> str:
 def url(tmp_path_factory) -> Path:
     """A repository with the kit as it is here, committed or not."""
     folder = tmp_path_factory.mktemp("url")
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
-    )
-    for name in filter(None, listed.stdout.decode().split("\0")):
+    listing = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
+    listed = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
@@ -58,10 +57,9 @@ def run(tmp_path, url):
 
     def call(commands: str, folder: Path = tmp_path) -> str:
         script = re.sub(r"\bURL\b", str(url), commands)
+        command = ["bash", "-e", "-c", script]
         env = {**kept, "PATH": path, "OMP_NUM_THREADS": "1"}
-        done = subprocess.run(
-            ["bash", "-e", "-c", script], cwd=folder, env=env, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{script}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
         return done.stdout + done.stderr
 
@@ -121,9 +119,8 @@ def test_a_task_is_added_in_an_afternoon(run, kit):
         'severity = "blatant"\nwhen = "lets a position see one more"\nhint = "How many does width = 1 allow?"\n'
         "find = 'distance < width'\nreplace = 'distance <= width'\n"
     )
-    steps = [
-        line for line in block(page, "python -m validity prove --component masks.rec").split("\n") if "make" not in line
-    ]
+    lines = block(page, "python -m validity prove --component masks.rec").split("\n")
+    steps = [line for line in lines if "make" not in line]
     assert len(steps) == 2
     said = run(f"{steps[0]}\n{steps[1]} || test $? = 1", kit)
     assert "1 faults, 1 found" in said and "wrongly rejected: 0" in said

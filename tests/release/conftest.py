@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,19 +99,11 @@ def example_release(example: Project) -> Release:
 
 @pytest.fixture
 def doctored(example_release: Release) -> Callable[..., Release]:
-    """The release with other files of the skeleton and more members in an archive."""
+    """The release with more members in an archive."""
 
-    def doctor(skeleton: Mapping[str, str] | None = None, archive: str = "student.zip", **members: bytes) -> Release:
-        release = example_release
-        changed = {path: text.encode() for path, text in (skeleton or {}).items()}
-        inside = {**release.archives[archive], **members}
-        made = {f"student/{path}": content for path, content in changed.items()} | {f"dist/{archive}": make_zip(inside)}
-        return replace(
-            release,
-            skeleton=replace(release.skeleton, files={**release.skeleton.files, **changed}),
-            archives={**release.archives, archive: inside},
-            outputs={**release.outputs, **made},
-        )
+    def doctor(archive: str = "student.zip", **members: bytes) -> Release:
+        packed = make_zip({**example_release.archives[archive], **members})
+        return replace(example_release, outputs={**example_release.outputs, f"dist/{archive}": packed})
 
     return doctor
 

@@ -123,24 +123,19 @@ from student.__main__ import main
 for text in json.load(sys.stdin):
     Path("student/attention.py").write_text(text)
     print("status", main(["hint", "1.2"]))
-print("status", main(["hint", "9"]), main(["hint", "1.4"]))
 """
 
 
 @pytest.mark.slow
 def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(kit, tmp_path: Path) -> None:
-    """In one process, since each start of PyTorch takes seconds."""
-    assignment, folder = read_assignment(), unpack(make_zip(kit), tmp_path)
-    [fault] = (fault for fault in faults_of(assignment) if fault.id == "attention-not-scaled")
+    [fault] = (fault for fault in faults_of(read_assignment()) if fault.id == "attention-not-scaled")
     text = apply(fault, read_sources(REFERENCE, REFERENCE))["attention"][1]
     versions = [text, text, f"# 2\n{text}", f"# 3\n{text}", text.replace("# (b, h, q, k)", "* 3")]
-    done = run_python(["-c", HINTS], folder, json.dumps(versions))
-    *seen, others = done.stdout.split("\nstatus 1\n")
+    done = run_python(["-c", HINTS], unpack(make_zip(kit), tmp_path), json.dumps(versions))
+    *seen, _ = done.stdout.split("\nstatus 1\n")
     assert ["failed attempts: 1" in output for output in seen] == [True, True, False, False, False]
     assert seen[3].endswith(f"\nHint: {fault.hint}") and fault.when not in seen[3]
     assert seen[4].endswith("\nno known mistake fits what the tests see")
-    assert "still to be written" in others and others.endswith("status 2 1\n")
-    assert "expected one of 1.1, 1.2" in done.stderr
 
 
 STAFF_ONLY = ("pydantic", "sqlalchemy", "nbgrader")

@@ -24,39 +24,29 @@ ASKED = {
 
 
 @pytest.fixture(scope="module")
-def made():
-    project = Project(ROOT, ROOT / "reference", ROOT)
-    package = make_package(project)
-    return package.assignment, make_guide(ROOT, package.assignment, package.skeleton, package.prose).decode()
+def page() -> str:
+    package = make_package(Project(ROOT, ROOT / "reference", ROOT))
+    return make_guide(ROOT, package.assignment, package.skeleton, package.prose).decode()
 
 
-def test_each_task_has_its_idea_its_place_and_its_test(made):
-    assignment, page = made
-    for task in assignment.tasks:
+def test_each_task_has_its_idea_its_place_and_its_test_and_nothing_is_said_of_cells(page):
+    for task in read_assignment().tasks:
         if task.components:
             section = page.partition(f"<h2>{task.number} ")[2].partition("<h2>")[0]
             assert "<strong>Idea" in section and f"python -m pytest -m {task.marker}" in section
             assert f"<code>{SKELETON.name}/" in section
+    assert not re.search(r"\b(check|display|draw|refresh)\(|IPython|support/|(this|next|the next) cell\b", page)
+    assert "this notebook" not in page and "In files.</strong>" in page and "Write it in ," not in page
+    assert {*re.findall(r'href="#([^"]*)"', page)} <= {*re.findall(r'id="([^"]*)"', page)}, "links lead somewhere"
 
 
-def test_it_says_nothing_about_cells(made):
-    assert not re.search(r"\b(check|display|draw|refresh)\(|IPython|support/|(this|the next|the) cell\b", made[1])
-    assert "this notebook" not in made[1] and "In files.</strong>" in made[1] and "Write it in ," not in made[1]
-
-
-def test_its_links_lead_somewhere(made):
-    places = re.findall(r'id="([^"]*)"', made[1])
-    assert {*re.findall(r'href="#([^"]*)"', made[1])} <= {*places}
-
-
-def test_its_examples_run(made, tmp_path, monkeypatch):
+def test_its_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").symlink_to(ROOT / "data")
-    examples = map(html.unescape, re.findall(r"<pre tabindex=\"0\"><code>(.*?)</code></pre>", made[1], re.DOTALL))
     namespace: dict[str, object] = {}
-    for example in examples:
+    for example in re.findall(r"<pre tabindex=\"0\"><code>(.*?)</code></pre>", page, re.DOTALL):
         if not example.startswith("python -m"):
-            exec(re.sub(rf"\b{SKELETON.name}\.", "reference.", example), namespace)
+            exec(re.sub(rf"\b{SKELETON.name}\.", "reference.", html.unescape(example)), namespace)
     assert (tmp_path / "matrices.png").is_file() and {"batch", "tiny"} <= namespace.keys()
 
 
@@ -92,7 +82,6 @@ def test_students_and_assistants_are_told_the_same(policy):
 
 
 @pytest.mark.slow
-def test_everybody_can_read_the_guide(made, tmp_path):
-    page = tmp_path / "guide.html"
-    page.write_text(made[1])
-    assert [*audit([page])] == []
+def test_everybody_can_read_the_guide(page, tmp_path):
+    (tmp_path / "guide.html").write_text(page)
+    assert [*audit([tmp_path / "guide.html"])] == []

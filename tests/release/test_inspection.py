@@ -95,6 +95,7 @@ DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
     "an archive as a string": (A, f"X = '{b64(make_zip({'a': CODE.encode()}))}'", COPY),
     "after an archive's members": ("b.zip", make_zip({"a.md": b"x"}) + PACKED, "belong to none of its members"),
     "after a picture's end": ("a.png", png(tail=PACKED), "bytes after its end"),
+    "after the end of a picture that is called a text": ("a.md", png(tail=PACKED), "bytes after its end"),
     "a picture's text": ("a.png", png(extra=b"Comment\0\0" + PACKED), "has a chunk 'zTXt'"),
     "an SVG's CDATA": ("a.svg", svg(f"<desc><![CDATA[{CODE}]]></desc>"), COPY),
     "an SVG's entities": ("a.svg", svg(f"<desc>{''.join(f'&#{ord(c)};' for c in LINE)}</desc>"), COPY),
