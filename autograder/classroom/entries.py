@@ -20,9 +20,8 @@ from foundation.texts import printable
 from ..grading.record import Model, write_json
 from ..intake.submission import name_of
 from ..platforms.download import read_download
-from ..platforms.handed_in import HandedIn, Line, Stray
-from .matching import hint_for, last_of, owners_of, plain
-from .roster import Student, read_roster
+from ..platforms.platform import HandedIn, Line, Stray
+from .roster import Student, hint_for, last_of, owners_of, plain, read_roster
 
 ROLL = "class.json"
 UNDECIDED = "several submissions, and it is not known which one counts"
@@ -35,7 +34,7 @@ class Member(Model):
 
     id: Line  # by which the course knows the student; unique
     name: Line  # for people
-    ids: Mapping[str, Line] = {}  # by kind, as in `handed_in.Person`, for the marks' way back
+    ids: Mapping[str, Line] = {}  # by kind, as in `platform.Person`, for the marks' way back
     group: Line = ""  # whose marks the student shares; "" = none
     key: Line = ""  # names the record of the submission that counts; "" = none counts
     entry: Line = ""  # that submission's name in the download

@@ -24,7 +24,7 @@ from ..grading.record import Judgement, Part, Record, content_hash, new_record
 from ..grading.submission import Conditions, grade_submission, open_grader, refused
 from ..intake.sources import IntakeError
 from ..intake.submission import IntakeRefusedError, take_in
-from ..platforms.handed_in import HandedIn
+from ..platforms.platform import HandedIn
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.layers import satisfies
 from .marks import Mark, mark_of, weighed

@@ -1,4 +1,9 @@
-"""Students, from the CSV file that a learning platform exports, or a plain one with id, name and e-mail."""
+"""Students, from the CSV file that a platform exports, or a plain one; and which of them handed in what.
+
+An id decides; without one, a name or a group that only one fits. Platforms and people write names in several ways, so
+they are compared as they are spelled first, then as letters and digits alone. `Group 1.1` and `Group 11` are one in the
+last form: where several fit, or an id disagrees, a person has to decide.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +11,19 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from foundation.command_line import UserError
-from foundation.texts import printable
+from foundation.texts import counted, first_of, printable
 
 from ..platforms.download import PLATFORMS
-from ..platforms.handed_in import read_time
+from ..platforms.platform import HandedIn, Person, read_time
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "name": ("name", "full name", "student"),
@@ -37,6 +45,8 @@ PREFIXES = {kind: text for platform in PLATFORMS.values() for kind, text in plat
 ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+", re.IGNORECASE)
 """The form that a spreadsheet gives to a number of many digits."""
 IDS = (*(kind for platform in PLATFORMS.values() for kind in platform.ids), "number", "login", "email")
+OWN_IDS = {kind: platform for platform in PLATFORMS.values() for kind in platform.ids}
+"""Kinds of ids by which a platform itself knows a student: another one is another student, whatever the name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +61,12 @@ class Student:
     submitted: datetime | None = None  # by Moodle's worksheet, without a zone; None = not there
     is_late: bool | None = None  # likewise
     unread_time: str = ""  # why that time cannot be read; "" where it can, or there is none
+
+
+Students: TypeAlias = tuple[Student, ...]
+"""One student, or all partners of a group."""
+Form: TypeAlias = Callable[[str], str]
+"""In which names are compared: `spelled`, which is surer, or `plain`."""
 
 
 def read_roster(path: Path) -> tuple[Student, ...]:
@@ -153,3 +169,149 @@ def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | No
         is_late=(cells.get("status", "").endswith(" late") or None) if written else None,
         unread_time=f"{printable(written, 40)!r} in the worksheet" if written and time is None else "",
     )
+
+
+def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -> dict[HandedIn, Students]:
+    """The students of each submission, several for a group, none where nobody fits for sure.
+
+    A student of a group who handed in nothing shares what others of the group handed in. Without a roster, students are
+    the people whom the download names.
+    """
+    if not roster:
+        return people_in(submissions)
+    own_of = Index(roster).students_of([submission.people for submission in submissions])
+    have = {student for own in own_of for student in own}
+    without: dict[str, list[Student]] = defaultdict(list)
+    for student in roster:
+        if student.group and student not in have:
+            without[student.group].append(student)
+    owners = {}
+    for submission, own in zip(submissions, own_of, strict=True):
+        groups = dict.fromkeys(student.group for student in own)
+        owners[submission] = (*own, *(student for group in groups for student in without[group]))
+    return owners
+
+
+def hint_for(submissions: Sequence[HandedIn], roster: Sequence[Student]) -> str:
+    """A hint at the column of a roster that has the names of submissions, but not under its heading; "" = none."""
+    people = [person for submission in submissions for person in submission.people]
+    names = [{*map(plain, filter(None, (person.name, *person.ids.values())))} for person in people]
+    hits = Counter[str]()
+    for heading in roster[0].row:
+        cells = {plain(student.row.get(heading, "")) for student in roster}
+        hits[heading] = sum(bool(own & cells) for own in names)
+    [(heading, count)] = hits.most_common(1)
+    if not count:
+        shown = first_of([printable(submission.entry, 40) for submission in submissions], 3)
+        return f"none of its columns has anybody of {shown}: is it this class's roster?"
+    if any(heading.strip().lower() in known for known in COLUMNS.values()):
+        return ""  # names are there, and fit nobody for sure
+    kind = next((kind for person in people for kind in person.ids if kind in COLUMNS), "name")
+    which = f"its column {printable(heading, 40)!r} has {count} of {counted(len(people), 'name')}"
+    return f"{which}: call it {COLUMNS[kind][0]!r}"
+
+
+def people_in(submissions: Iterable[HandedIn]) -> dict[HandedIn, Students]:
+    """The people behind each submission as students; the same id, or else the same name, is the same student."""
+    known: dict[tuple[str, str], Student] = {}
+    owners = {}
+    for submission in submissions:
+        students: dict[Student, None] = {}
+        for person in submission.people or (Person(""),):
+            unnamed = ("name", person.name) if person.name else ("", submission.entry)
+            kind, value = next(iter(person.ids.items()), unnamed)
+            students[known.setdefault((kind, value), Student(value, person.name or value, person.ids))] = None
+        owners[submission] = tuple(students)
+    return owners
+
+
+def last_of(submissions: Sequence[HandedIn]) -> HandedIn | None:
+    """The only submission, or the last one; None where that is not known."""
+    if len(submissions) == 1:
+        return submissions[0]
+    times = {each.submitted: each for each in submissions if each.submitted is not None}
+    return times[max(times)] if times and len(times) == len(submissions) else None
+
+
+def spelled(name: str) -> str:
+    """A name in any capitals, with one space between words."""
+    return " ".join(unicodedata.normalize("NFC", name.replace("_", " ")).casefold().split())
+
+
+def plain(name: str) -> str:
+    """A name as its letters and digits only, without case and accents."""
+    decomposed = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in decomposed if letter.isalnum())
+
+
+class Index:
+    """Finds students by id, name and group."""
+
+    def __init__(self, roster: Iterable[Student]) -> None:
+        """Reads the roster once."""
+        self._by_id: dict[tuple[str, str], list[Student]] = defaultdict(list)
+        self._by_name: dict[tuple[Form, str], set[Students]] = defaultdict(set)
+        self._by_group: dict[tuple[Form, str], set[Students]] = defaultdict(set)
+        self._groups: dict[str, Students] = defaultdict(tuple)
+        students = tuple(roster)
+        logins = {kind for kind, platform in OWN_IDS.items() if platform.are_logins}
+        logins -= {kind for student in students for kind in student.ids}
+        for student in students:
+            for kind, value in student.ids.items():
+                for of_kind in (kind, *(logins if kind == "login" else ())):
+                    self._by_id[of_kind, value.casefold()].append(student)
+            words = student.name.split()
+            for first in range(len(words)):  # the family name may come first or last
+                for form in (spelled, plain):
+                    self._by_name[form, form(" ".join(words[first:] + words[:first]))].add((student,))
+            if student.group:
+                self._groups[student.group] += (student,)
+        for name, partners in self._groups.items():
+            for form in (spelled, plain):
+                self._by_group[form, form(name)].add(partners)
+
+    def students_of(self, everyone: Sequence[Sequence[Person]]) -> list[Students]:
+        """The students behind each of several submissions; none where one of its people is not known.
+
+        Where several people come to the same student or group by their names, none of them does: an id goes before.
+        """
+        people = {(person.name, *sorted(person.ids.items())): person for of_one in everyone for person in of_one}
+        claims = {key: self._claim(person) for key, person in people.items()}
+        times = Counter(students for students, _ in claims.values())
+
+        def known(person: Person) -> Students:
+            students, is_sure = claims[person.name, *sorted(person.ids.items())]
+            return students if is_sure or times[students] == 1 else ()
+
+        own = [[known(person) for person in of_one] for of_one in everyone]
+        return [tuple(dict.fromkeys(sum(of_one, ()))) if all(of_one) else () for of_one in own]
+
+    def _claim(self, person: Person) -> tuple[Students, bool]:
+        """Whom a person is taken for, and whether by id; nobody where several fit, or the id and the name disagree."""
+        known = [self._by_id.get((kind, value.casefold()), []) for kind, value in person.ids.items()]
+        owner = next((students[0] for students in known if len(students) == 1), None)
+        students, groups = self._named(person)
+        if len(groups) == 1 and any(kind in OWN_IDS and OWN_IDS[kind].numbers_groups for kind in person.ids):
+            return (*groups,)[0], False
+        if owner:
+            if owner.group and plain(person.name) == plain(owner.group):
+                return self._groups[owner.group], True  # Canvas gives the id of one partner
+            is_own = not students | groups or (owner,) in students or person.name in owner.ids.values()
+            return ((owner,) if is_own else ()), True
+        numbers = [(kind, person.ids[kind]) for kind in OWN_IDS if kind in person.ids]
+        fits = [
+            fit
+            for fit in students | groups
+            if all(any(each.ids.get(kind, number) == number for each in fit) for kind, number in numbers)
+        ]
+        return (fits[0] if len(fits) == 1 else ()), False
+
+    def _named(self, person: Person) -> tuple[set[Students], set[Students]]:
+        """Students and groups with the person's name, in the surest form in which anybody has it."""
+        exact, rough = (spelled, spelled(person.name)), (plain, plain(person.name))
+        if not person.is_plain and (exact in self._by_name or exact in self._by_group):
+            return self._by_name.get(exact, set()), self._by_group.get(exact, set())
+        if not rough[1]:
+            return set(), set()
+        # a group that is spelled otherwise is another group
+        return self._by_name.get(rough, set()), self._by_group.get(rough, set()) if person.is_plain else set()

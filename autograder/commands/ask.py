@@ -34,7 +34,7 @@ from ..own_work.sheets import (
     write_results,
     write_sheets,
 )
-from ..platforms.handed_in import HandedIn
+from ..platforms.platform import HandedIn
 from .arguments import CLASS, RUNNING, Commands, add_command, class_in
 from .marks import THEN, task_of, who_decides
 

@@ -23,7 +23,7 @@ from ..grading.submission import Conditions
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..platforms.download import PLATFORMS
-from ..platforms.handed_in import HandedIn
+from ..platforms.platform import HandedIn
 from ..reports.class_page import cases_in
 from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary
 from ..reports.gradebook import STUDENT, Gradebook
@@ -39,7 +39,7 @@ def add_commands(commands: Commands) -> None:
     """The commands and their flags."""
     example = "submissions --roster roster.csv"
     arguments.add_command(commands, "list-class", list_download, example, (*CLASS, "assignment"))
-    compared = (*CLASS, "output", "jobs", "assignment", "references", "release")
+    compared = (*CLASS, "output", "jobs", "assignment", "release")
     arguments.add_command(commands, "similar", similar, f"{example} --output marks", compared)
     options = (*GRADING, *CLASS, "output", "jobs")
     parser = arguments.add_command(commands, "grade-class", grade, f"{example} --output marks", options)
@@ -201,15 +201,14 @@ def similar(options: argparse.Namespace) -> int:
     """Find submissions that have much in common.
 
     Compare what the students of a class wrote: given code and common answers do not count; other names, order and
-    layout make no difference. Mistakes in translations are compared, too. Write similar.html, with both places side by
+    layout make no difference. Write similar.html, with both places side by
     side, and similar.json. These are findings for a person to judge; no mark depends on them. No submitted code is run.
     The exit status is 0 whatever is found.
     """
     check_folder(options.output)
-    references = arguments.references_in(options.references)
     assignment = read_assignment(options.assignment)
     roll, entries = class_in(options, assignment, options.output)
-    written = read_class(entries, options.release, assignment, references, options.jobs)
+    written = read_class(entries, options.release, assignment, options.jobs)
     findings = find_matches(written)
     write_json(options.output / "similar.json", {"names": roll.names(), **asdict(findings)})
     write_similar_page(findings, roll, written, assignment, options.output)
@@ -232,9 +231,6 @@ def findings_as_text(findings: Findings, roll: Roll) -> list[str]:
     if findings.too_little:
         shown = first_of([names[key] for key in findings.too_little], MOST_NAMES)
         lines.append(f"  too little of their own, beside what was handed out or many have, to name anybody: {shown}")
-    for keys in findings.same_translations[:MOST_PAIRS]:
-        same = first_of([names[key] for key in keys], MOST_NAMES)
-        lines.append(f"  translations with the same mistakes: {same}")
     if findings.unread:
         lines += ["not compared:", *(f"  {names[key]}: {printable(why, 160)}" for key, why in findings.unread.items())]
     return lines

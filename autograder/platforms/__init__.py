@@ -1,7 +1,7 @@
 """Learning platforms, a module each: what their downloads and rosters look like, and what they import.
 
-    handed_in.py    submissions, people, strays, times    platform.py   the parts of a platform
-    download.py     all of them; whose a download is      git.py        clones from any host
+    platform.py     submissions, people, times; the parts of a platform      git.py   clones from any host
+    download.py     all of them; whose a download is
     blackboard.py   brightspace.py   canvas.py   gradescope.py   moodle.py   nbgrader.py
 
 Another platform is one more module, and its line in `download.PLATFORMS`.

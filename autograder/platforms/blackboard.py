@@ -13,73 +13,69 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 
 from foundation.texts import as_score
 
-from ..intake.sources import IntakeError, RefusedError
-from ..intake.tree import read_file
-from .handed_in import HandedIn, Listing, Person, Stray
-from .platform import Grade, Platform, Read, Table, gather, grouped, heading_in, is_mostly
+from .platform import (
+    Grade,
+    HandedIn,
+    Listing,
+    Person,
+    Platform,
+    Read,
+    Stray,
+    Table,
+    first_line,
+    gather,
+    grouped,
+    heading_in,
+    is_mostly,
+    table_of,
+)
 
 ATTEMPT = r"(?P<entry>(?P<title>.+?)_(?P<user>[^_]+)_attempt_(?P<time>\d{4}(?:-\d\d){5}))"
 FILE = re.compile(ATTEMPT + r"(?:_(?P<file>.+)|\.txt)", re.DOTALL)
 NAME = re.compile(r"Name: (?P<name>.*) \((?P<user>[^()\s]+)\)")
-MOST_RECEIPT = 1_000_000
 ITEM = re.compile(r"(?P<title>.+) \[Total Pts: [^\]]*\](?: \|\d+)?", re.DOTALL)
 STUDENT = ("Last Name", "First Name", "Username")
 
 
-def read_blackboard(listing: Listing) -> Read:
+def _read(listing: Listing) -> Read:
     """Loose files, gathered by attempt."""
     attempts, others = grouped(listing.files, FILE, "entry")
     strays = [Stray(name, "a folder; Blackboard hands out files") for name in listing.folders]
     strays += [Stray(name, "not named as Blackboard names submissions") for name in others]
     submissions = []
     for entry, files in attempts.items():
-        name, user = person_in(listing.path / f"{entry}.txt") or ("", files[0]["user"])
         loose = [(file["file"], 0, file[0]) for file in files if file["file"]]
         if not loose:
             strays.append(Stray(f"{entry}.txt", "an attempt without a file; a person can read its text"))
             continue
-        person = Person(name, {"blackboard": user, "login": user})
+        receipt = NAME.fullmatch(first_line(listing.path / f"{entry}.txt") or "")
+        name, user = (receipt["name"], receipt["user"]) if receipt else ("", files[0]["user"])
         try:
             time, unread = datetime.strptime(files[0]["time"], "%Y-%m-%d-%H-%M-%S"), ""  # noqa: DTZ007  the server's
         except ValueError:
             time, unread = None, files[0]["time"]
+        people = (Person(name, {"blackboard": user, "login": user}),)
         source = gather(entry, listing.path, loose)
-        submissions.append(HandedIn(entry, source, (person,), user, submitted=time, unread_time=unread))
+        submissions.append(HandedIn(entry, source, people, user, submitted=time, unread_time=unread))
     return submissions, strays
 
 
-def person_in(receipt: Path) -> tuple[str, str] | None:
-    """The name and the user name in a receipt; None where there is none, or it cannot be read."""
-    try:
-        first = read_file(receipt, MOST_RECEIPT).decode("utf-8-sig", "replace").lstrip().partition("\n")[0]
-    except (IntakeError, RefusedError):
-        return None
-    match = NAME.fullmatch(first.strip())
-    return (match["name"], match["user"]) if match else None
-
-
-def blackboard_table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
+def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     """The grades of one column."""
     column, doubt = heading_in(grades, column, ITEM)
     if not doubt and not ITEM.fullmatch(column):
         doubt = "without Blackboard's own export as --roster the column's number is not known, and it makes a new one"
-    rows, unknown, has_roster = [], [], any(grade.row for grade in grades)
-    for grade in (grade for grade in grades if grade.score is not None):
-        if user := grade.row.get("Username", "") if has_roster else grade.ids.get("blackboard", ""):
-            cells = {heading: grade.row.get(heading, "") for heading in STUDENT}
-            rows.append({**cells, "Username": user, column: as_score(grade.score)})
-        else:
-            unknown.append(grade.called)
-    return Table((*STUDENT, column), rows, unknown, doubt=doubt)
+    has_roster = any(grade.row for grade in grades)
+
+    def row(grade: Grade) -> dict[str, str]:
+        user = grade.row.get("Username", "") if has_roster else grade.ids.get("blackboard", "")
+        cells = {heading: grade.row.get(heading, "") for heading in STUDENT}
+        return {**cells, "Username": user, column: as_score(grade.score)} if user else {}
+
+    return table_of(grades, (*STUDENT, column), row, doubt=doubt)
 
 
-BLACKBOARD = Platform(
-    "Blackboard",
-    lambda listing: is_mostly(listing, FILE),
-    read_blackboard,
-    table=blackboard_table,
-)
+BLACKBOARD = Platform("Blackboard", lambda listing: is_mostly(listing, FILE), _read, table=_table)

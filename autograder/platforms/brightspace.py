@@ -13,12 +13,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 
 from foundation.texts import as_score, printable
 
-from .handed_in import HandedIn, Listing, Person, Stray, read_time
-from .platform import Grade, Platform, Read, Table, gather, grouped, heading_in, is_mostly
+from .platform import (
+    Grade,
+    HandedIn,
+    Listing,
+    Person,
+    Platform,
+    Read,
+    Stray,
+    Table,
+    gather,
+    grouped,
+    heading_in,
+    is_mostly,
+    read_time,
+    table_of,
+)
 
 ENTRY = r"(?P<entry>(?P<user>\d+)-\d+ - (?P<name>[^-]+(?:-[^-]+)*?) ?- (?P<time>\w+\.? \d{1,2}, \d{4} \d{3,4} ?[AP]M))"
 FOLDER, FILE = re.compile(ENTRY), re.compile(ENTRY + r" - (?P<file>.+)", re.DOTALL)
@@ -28,7 +41,7 @@ END = "End-of-Line Indicator"
 IDS = ("OrgDefinedId", "Username")
 
 
-def read_brightspace(listing: Listing) -> Read:
+def _read(listing: Listing) -> Read:
     """A folder, or loose files, for each time that somebody handed in."""
     folders, others = grouped(listing.folders, FOLDER, "entry")
     files, more = grouped(listing.files, FILE, "entry")
@@ -38,7 +51,8 @@ def read_brightspace(listing: Listing) -> Read:
         loose = [(file["file"], 0, file[0]) for file in matches] if entry in files else []
         source = gather(entry, listing.path, loose) if loose else listing.path / entry
         first = matches[0]
-        time = time_in(first["time"])
+        time = read_time(CLOCK.sub(r"\1:\2 \3", first["time"]))
+        time = time and time.replace(tzinfo=None)  # the course's own
         unread = "" if time else printable(first["time"], 40)
         person = Person(first["name"].strip(), {"brightspace": first["user"]})
         owner = f"{first['user']} {first['name']}"
@@ -46,28 +60,20 @@ def read_brightspace(listing: Listing) -> Read:
     return submissions, [Stray(name, "not named as Brightspace names submissions") for name in others]
 
 
-def time_in(text: str) -> datetime | None:
-    """A time as it stands in a name, without a zone."""
-    time = read_time(CLOCK.sub(r"\1:\2 \3", text))
-    return time.replace(tzinfo=None) if time else None
-
-
-def brightspace_table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
+def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     """The grades of one item."""
     column, doubt = heading_in(grades, column, ITEM)
     column = column if ITEM.fullmatch(column) else f"{column} Points Grade"
-    rows, unknown = [], []
-    for grade in (grade for grade in grades if grade.score is not None):
-        cells = {heading: grade.row.get(heading, "") for heading in IDS}
-        if any(cells.values()):
-            rows.append({**cells, column: as_score(grade.score), END: "#"})
-        else:
-            unknown.append(grade.called)
-    heading = [name for name in IDS if any(row[name] for row in rows)] or [*IDS]
-    return Table((*heading, column, END), rows, unknown, doubt=doubt, has_mark=False)
+    heading = [name for name in IDS if any(grade.row.get(name) for grade in grades)] or [*IDS]
+
+    def row(grade: Grade) -> dict[str, str]:
+        cells = {name: grade.row.get(name, "") for name in IDS}
+        return {**cells, column: as_score(grade.score), END: "#"} if any(cells.values()) else {}
+
+    return table_of(grades, (*heading, column, END), row, doubt=doubt, has_mark=False)
 
 
-def brightspace_feedback(grade: Grade) -> str | None:
+def _feedback(grade: Grade) -> str | None:
     """A file in the student's folder; None where the download was not Brightspace's."""
     match = FILE.fullmatch(grade.file) or FOLDER.fullmatch(grade.file)
     return f"{printable(match['entry'])}/feedback.html" if match else None
@@ -76,10 +82,10 @@ def brightspace_feedback(grade: Grade) -> str | None:
 BRIGHTSPACE = Platform(
     "Brightspace",
     lambda listing: is_mostly(listing, FOLDER, FILE),
-    read_brightspace,
+    _read,
     marks_roster=frozenset({"orgdefinedid", END.lower()}),
     columns={"number": ("orgdefinedid",)},
     prefixes={"number": "#", "login": "#"},
-    table=brightspace_table,
-    feedback=brightspace_feedback,
+    table=_table,
+    feedback=_feedback,
 )

@@ -23,8 +23,20 @@ from collections.abc import Sequence
 
 from foundation.texts import as_score
 
-from .handed_in import HandedIn, Listing, Person, Stray
-from .platform import Grade, Platform, Read, Table, gather, grouped, heading_in, is_mostly
+from .platform import (
+    Grade,
+    HandedIn,
+    Listing,
+    Person,
+    Platform,
+    Read,
+    Stray,
+    Table,
+    gather,
+    grouped,
+    heading_in,
+    is_mostly,
+)
 
 OWNER = r"(?:(?P<name>(?!LATE_|anon_)(?:[0-9A-Za-z_]|[^\x00-\x7f])+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
 FILE = re.compile(OWNER + r"_(?P<upload>\d+)_(?P<file>.+)", re.DOTALL)
@@ -36,7 +48,7 @@ STUDENT = ("Student", *IDS, "Section")
 ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)
 
 
-def read_canvas(listing: Listing) -> Read:
+def _read(listing: Listing) -> Read:
     """Loose files, gathered by user."""
     files, others = grouped(listing.files, FILE, "user")
     strays = [Stray(name, "a folder; Canvas hands out files") for name in listing.folders]
@@ -56,7 +68,7 @@ def read_canvas(listing: Listing) -> Read:
     return submissions, strays
 
 
-def canvas_table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
+def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     """The gradebook with one assignment."""
     column, doubt = heading_in(grades, column, ASSIGNMENT)
     rows = [{"Student": "    Points Possible", column: as_score(max_score)}]
@@ -73,7 +85,7 @@ def canvas_table(grades: Sequence[Grade], column: str, max_score: float) -> Tabl
     return Table((*STUDENT, column), rows, unknown, doubt=doubt)
 
 
-def canvas_feedback(grade: Grade) -> str | None:
+def _feedback(grade: Grade) -> str | None:
     """The beginning of the name of the student's file; None where the download was not Canvas's."""
     match = FILE.fullmatch(grade.file)
     return f"{match[0][: match.start('file')]}feedback.html" if match else None
@@ -82,11 +94,11 @@ def canvas_feedback(grade: Grade) -> str | None:
 CANVAS = Platform(
     "Canvas",
     lambda listing: is_mostly(listing, FILE, TEXT),
-    read_canvas,
+    _read,
     ids={"canvas": ("canvas id", "canvas_id")},
     marks_roster=frozenset({"sis user id", "sis login id"}),
     columns={"canvas": ("id",), "id": ()},
     not_students=frozenset({"Points Possible", "Student, Test"}),
-    table=canvas_table,
-    feedback=canvas_feedback,
+    table=_table,
+    feedback=_feedback,
 )

@@ -21,14 +21,12 @@ from .brightspace import BRIGHTSPACE
 from .canvas import CANVAS
 from .git import GIT
 from .gradescope import GRADESCOPE
-from .handed_in import Download, HandedIn, Listing, Person, Stray, holds_a_submission, list_folder, peek
 from .moodle import MOODLE
 from .nbgrader import NBGRADER
-from .platform import Platform, Read
+from .platform import Download, HandedIn, Listing, Person, Platform, Read, Stray, holds_a_submission, list_folder, peek
 
 
-def read_plain(listing: Listing) -> Read:
-    """One entry per submission."""
+def _read_plain(listing: Listing) -> Read:
     submissions = []
     for name in sorted((*listing.folders, *filter(holds_a_submission, listing.files))):
         student = name_of(listing.path / name)
@@ -45,7 +43,7 @@ PLATFORMS = {
     "moodle": MOODLE,
     "git": GIT,
     "nbgrader": NBGRADER,
-    "plain": Platform("a folder with one entry per submission", lambda listing: True, read_plain),
+    "plain": Platform("a folder with one entry per submission", lambda listing: True, _read_plain),
 }
 """By name, in the order in which they are tried.
 

@@ -24,8 +24,7 @@ from pathlib import Path
 from foundation.command_line import UserError
 
 from ..intake.tree import ARCHIVES, LIMITS
-from .handed_in import HandedIn, Listing, Person, Stray
-from .platform import Platform, Read
+from .platform import HandedIn, Listing, Person, Platform, Read, Stray
 
 SECONDS = 60.0
 READ = (*LIMITS, *ARCHIVES)
@@ -35,7 +34,7 @@ ATTRIBUTES = "* -export-ignore -export-subst -filter -ident -text -working-tree-
 """Files are taken as they were stored, whatever a student's own attributes say."""
 
 
-def recognises_clones(listing: Listing) -> bool:
+def _recognises(listing: Listing) -> bool:
     """True if most folders are clones."""
     return 2 * len(_clones_in(listing)) > len(listing.folders)
 
@@ -167,7 +166,7 @@ def git(repository: Path, *arguments: str) -> str:
 
 GIT = Platform(
     "clones of git repositories",
-    recognises_clones,
+    _recognises,
     read_clones,
     ids={"github": ("github_username", "github username", "github")},
     are_logins=True,

@@ -18,29 +18,28 @@ import yaml
 from foundation.command_line import UserError
 from foundation.texts import printable
 
-from .handed_in import HandedIn, Listing, Person, Stray, read_time
-from .platform import Platform, Read
+from .platform import HandedIn, Listing, Person, Platform, Read, Stray, read_time
 
 METADATA = "submission_metadata.yml"
 GRADESCOPE_FOLDER = re.compile(r"submission_\d+")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def recognises_gradescope(listing: Listing) -> bool:
+def _recognises(listing: Listing) -> bool:
     """True if the metadata are there, beside folders that are mostly named as Gradescope names them."""
     named = [name for name in listing.folders if GRADESCOPE_FOLDER.fullmatch(name)]
     return METADATA in listing.files and 2 * len(named) > len(listing.folders)
 
 
-def read_gradescope(listing: Listing) -> Read:
+def _read(listing: Listing) -> Read:
     """The submissions that the metadata mention."""
-    metadata = read_metadata(listing.path / METADATA)
+    metadata = _metadata_in(listing.path / METADATA)
     submissions = []
     named = [*listing.folders, *(name for name in listing.files if name != METADATA)]
     strays = [Stray(name, "not mentioned in the metadata") for name in named if name not in metadata]
     strays += [Stray(name, "mentioned in the metadata, but not there") for name in metadata.keys() - {*named}]
     for name in (name for name in listing.folders if name in metadata):
-        people = tuple(submitter_of(entry) for entry in metadata[name].get(":submitters") or ())
+        people = tuple(_person(entry) for entry in metadata[name].get(":submitters") or ())
         ids = [next(iter(person.ids.values()), "") for person in people]
         owner = "+".join(sorted(ids)) if ids and all(ids) else name  # each attempt has another number
         written = metadata[name].get(":created_at")
@@ -50,13 +49,12 @@ def read_gradescope(listing: Listing) -> Read:
     return submissions, strays
 
 
-def submitter_of(entry: Mapping[str, Any]) -> Person:
-    """One of those who handed in a submission."""
+def _person(entry: Mapping[str, Any]) -> Person:
     ids = {kind: str(entry[key]) for kind, key in (("number", ":sid"), ("email", ":email")) if entry.get(key)}
     return Person(str(entry.get(":name") or ""), ids)
 
 
-def read_metadata(path: Path) -> dict[str, dict[str, Any]]:
+def _metadata_in(path: Path) -> dict[str, dict[str, Any]]:
     """The metadata of each submission, by the name of its folder."""
     try:
         content = yaml.load(path.read_bytes(), Loader=LOADER)  # noqa: S506  a safe loader
@@ -67,4 +65,4 @@ def read_metadata(path: Path) -> dict[str, dict[str, Any]]:
     return {str(name): entry for name, entry in content.items()}
 
 
-GRADESCOPE = Platform("Gradescope", recognises_gradescope, read_gradescope)
+GRADESCOPE = Platform("Gradescope", _recognises, _read)

@@ -21,8 +21,7 @@ from collections.abc import Sequence
 
 from foundation.texts import as_score, first_of, printable
 
-from .handed_in import HandedIn, Listing, Person, Stray
-from .platform import Grade, Platform, Read, Table, gather, grouped, is_mostly
+from .platform import Grade, HandedIn, Listing, Person, Platform, Read, Stray, Table, gather, grouped, is_mostly
 
 ENTRY = re.compile(
     r"(?P<owner>(?P<name>.+?)(?:_(?P<number>\d+))?)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<file>.*))?",
@@ -32,7 +31,7 @@ HEADING = ("Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (
 NEEDED = ("Identifier", "Grade", "Last modified (grade)")
 
 
-def read_moodle(listing: Listing) -> Read:
+def _read(listing: Listing) -> Read:
     """A folder, or loose files, for each student or group."""
     names = (*listing.folders, *listing.files)
     matches, others = grouped(names, ENTRY, "owner")
@@ -55,7 +54,7 @@ def read_moodle(listing: Listing) -> Read:
     return submissions, strays
 
 
-def moodle_table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
+def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     """The worksheet: the one that was given as a roster, filled in, or else a new one."""
     given = next((tuple(grade.row) for grade in grades if all(name in grade.row for name in NEEDED)), None)
     rows, unknown, above = [], [], []
@@ -64,7 +63,7 @@ def moodle_table(grades: Sequence[Grade], column: str, max_score: float) -> Tabl
         row |= {"Identifier": f"Participant {grade.ids.get('moodle', '')}", **(grade.row if given else {})}
         if grade.score is not None:
             row |= {"Grade": as_score(grade.score), "Feedback comments": html.escape(grade.comment, quote=False)}
-            above += [grade.called] if grade.score > maximum_of(grade, max_score) else []
+            above += [grade.called] if grade.score > _maximum(grade, max_score) else []
         if grade.ids.get("moodle"):
             rows.append(row)
         elif grade.score is not None:
@@ -74,7 +73,7 @@ def moodle_table(grades: Sequence[Grade], column: str, max_score: float) -> Tabl
     return Table(given or HEADING, rows, unknown, note)
 
 
-def maximum_of(grade: Grade, max_score: float) -> float:
+def _maximum(grade: Grade, max_score: float) -> float:
     """The assignment's points by the worksheet, or else its points here."""
     try:
         return float(grade.row.get("Maximum Grade", "").replace(",", "."))
@@ -82,7 +81,7 @@ def maximum_of(grade: Grade, max_score: float) -> float:
         return max_score
 
 
-def moodle_feedback(grade: Grade) -> str | None:
+def _feedback(grade: Grade) -> str | None:
     """A name that Moodle splits at underscores; None where the student's number is unknown."""
     number = grade.ids.get("moodle", "")
     name = re.sub(r"[\W_]+", " ", grade.name).strip() or "student"
@@ -92,12 +91,12 @@ def moodle_feedback(grade: Grade) -> str | None:
 MOODLE = Platform(
     "Moodle",
     lambda listing: is_mostly(listing, ENTRY),
-    read_moodle,
+    _read,
     ids={"moodle": ("participant",)},
     numbers_groups=True,
     marks_roster=frozenset({"maximum grade", "last modified (grade)"}),
     columns={"moodle": ("identifier", "participant")},
     prefixes={"moodle": "Participant "},
-    table=moodle_table,
-    feedback=moodle_feedback,
+    table=_table,
+    feedback=_feedback,
 )

@@ -5,23 +5,15 @@ Its submissions are `submitted/STUDENT/ASSIGNMENT/`, with the time of the submis
 
 from __future__ import annotations
 
-import os
-from datetime import datetime
-from pathlib import Path
-
 from foundation.command_line import UserError
 from foundation.texts import printable
 
-from ..intake.sources import IntakeError, RefusedError
-from ..intake.tree import read_file
-from .handed_in import HandedIn, Listing, Person, Stray, peek, read_time
-from .platform import Platform, Read
+from .platform import HandedIn, Listing, Person, Platform, Read, Stray, first_line, peek, read_time
 
 TIMESTAMP = "timestamp.txt"
-MOST_TIMESTAMP = 100
 
 
-def recognises_nbgrader(listing: Listing) -> bool:
+def _recognises(listing: Listing) -> bool:
     """True if all folders hold one folder of the same name and nothing else, and a time is noted in most."""
     inner = [peek(listing.path / folder) for folder in listing.folders]
     names = {name for inside in inner for name in inside.folders}
@@ -32,7 +24,7 @@ def recognises_nbgrader(listing: Listing) -> bool:
     return listing.path.name == "submitted" or 2 * n_times > sum(bool(inside.folders) for inside in inner)
 
 
-def read_nbgrader(listing: Listing) -> Read:
+def _read(listing: Listing) -> Read:
     """The only assignment of each student."""
     strays = [Stray(name, "not a student's folder") for name in listing.files]
     submissions = []
@@ -48,21 +40,11 @@ def read_nbgrader(listing: Listing) -> Read:
             continue
         folder = inside.path / inside.folders[0]
         person = Person("", {"login": student})
-        submitted, unread = time_noted_in(folder)
-        submissions.append(HandedIn(student, folder, (person,), student, submitted=submitted, unread_time=unread))
+        written = first_line(folder / TIMESTAMP)  # such as "2026-11-02 15:58:23.948203 UTC"
+        time = read_time(written or "")
+        unread = "" if time or written is None else f"{printable(written, 40)!r} in {TIMESTAMP}"
+        submissions.append(HandedIn(student, folder, (person,), student, submitted=time, unread_time=unread))
     return submissions, strays
 
 
-def time_noted_in(folder: Path) -> tuple[datetime | None, str]:
-    """The time that nbgrader has noted, as in "2026-11-02 15:58:23.948203 UTC", and why it cannot be read."""
-    if not os.path.lexists(folder / TIMESTAMP):
-        return None, ""
-    try:
-        text = read_file(folder / TIMESTAMP, MOST_TIMESTAMP).decode("utf-8").strip()
-    except (IntakeError, RefusedError, ValueError):
-        return None, f"a {TIMESTAMP} that cannot be read"
-    time = read_time(text)
-    return time, "" if time else f"{printable(text, 40)!r} in {TIMESTAMP}"
-
-
-NBGRADER = Platform("nbgrader", recognises_nbgrader, read_nbgrader)
+NBGRADER = Platform("nbgrader", _recognises, _read)

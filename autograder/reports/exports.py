@@ -13,12 +13,10 @@ from pathlib import Path
 from foundation.texts import as_score, counted
 
 from ..classroom.marks import PartMark, Result
-from ..classroom.matching import Index
-from ..classroom.roster import Student
+from ..classroom.roster import Index, Student
 from ..grading.record import write_result
 from ..platforms.download import PLATFORMS
-from ..platforms.handed_in import Person
-from ..platforms.platform import Grade, Table
+from ..platforms.platform import Grade, Person, Table
 from .class_summary import as_csv
 from .pages import STUDENTS
 

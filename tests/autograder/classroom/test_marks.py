@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from autograder.classroom.entries import Member
-from autograder.classroom.marks import Result, by_submission, mark_of, weighed
+from autograder.classroom.marks import mark_of, weighed
 from autograder.classroom.records import WHOLE, Decision
 from autograder.grading.record import Judgement, judge_bleu, new_record
 from autograder.grading.scoring import Score
@@ -59,13 +59,6 @@ def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     decided = mark_of(failed, points({"1.2": 0.0}))
     assert decided.score == 86 and decided.needs_review == ("E.1: grader error",)
     assert mark_of(judgement(diagonal_mask="grader error")).score == 100, "no points depend on it"
-
-
-def test_partners_share_a_submission_in_the_order_of_the_class():
-    keys = {"anna": "x", "ben": "", "cem": "y", "dora": "x"}
-    results = [Result(anna(key=key), record_of(name) if key else None, None) for name, key in keys.items()]
-    shared = by_submission(results)
-    assert [*shared.items()] == [("x", [results[0], results[3]]), ("y", [results[2]])]
 
 
 def after(**time: float) -> dict[str, datetime]:

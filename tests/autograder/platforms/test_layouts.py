@@ -7,7 +7,7 @@ import pytest
 
 from autograder.intake.submission import take_in
 from autograder.platforms.download import read_download
-from autograder.platforms.handed_in import read_time
+from autograder.platforms.platform import read_time
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import SKELETON
@@ -59,6 +59,7 @@ submission_14:
 """
 STAMP = "2026-11-02 15:58:23.948203 UTC"
 
+PACKAGE = "plain, with the package's own folder"
 DOWNLOADS = {
     "canvas": (
         ["smithanna_12350_678919_layers.py", "smithanna_12350_678920_attention.py", "carl_12352_text.html"]
@@ -154,7 +155,7 @@ DOWNLOADS = {
         {"anna": ["anna anna"], "bob.zip": ["bob bob"]},
         {"README.md": "neither a folder", "grades.csv": "neither a folder", "__later": "hidden"},
     ),
-    "plain, with the package's own folder": (
+    PACKAGE: (
         ["anna/student/layers.py", "bob/student/layers.py"],
         {"anna": ["anna anna"], "bob": ["bob bob"]},
         {},
@@ -180,14 +181,6 @@ def test_a_download(lay, case):
         assert "layers" in take_in(submission.source, SKELETON, ASSIGNMENT).submitted
 
 
-CLASSES = {
-    "canvas": [f"{name}_10{number}_200{number}_layers.py" for number, name in enumerate(("anna", "ben", "carl"))],
-    "moodle": [f"{name}_10{number}_assignsubmission_file_layers.py" for number, name in enumerate(("Anna B", "Carl"))],
-    "git": [f"hw-{name}/{file}" for name in ("anna", "ben", "carl") for file in ("layers.py", ".git/HEAD")],
-    "plain": ["anna/student/layers.py", "ben.zip", "carl/student/layers.py"],
-}
-
-
 @pytest.mark.parametrize(
     ("layout", "intruder"),
     [
@@ -195,30 +188,28 @@ CLASSES = {
         ("canvas", "submission_metadata.yml"),
         ("moodle", "Eve_104_assignsubmission_file_1_2_layers.py"),
         ("plain", "eve_1_2_layers.zip"),
-        ("plain", "carl/student/timestamp.txt"),
+        (PACKAGE, "bob/student/timestamp.txt"),
         ("plain", "hw-eve/.git/HEAD"),
     ],
 )
 def test_no_student_decides_on_the_layout(lay, layout, intruder):
     """Names that a student chooses may look like another platform's; the others' work counts as before."""
-    before = read(lay(*CLASSES[layout]))
-    after = read(lay(intruder, **{"carl/student/timestamp.txt": STAMP}))
-    assert (before.layout, after.layout) == (layout, layout)
+    before = read(lay(*DOWNLOADS[layout][0]))
+    after = read(lay(intruder, **{"bob/student/timestamp.txt": STAMP}))
+    assert before.layout == after.layout == layout.partition(",")[0]
     assert {each.entry for each in before.submissions} <= {each.entry for each in after.submissions}
 
 
 @pytest.mark.parametrize(
-    ("names", "times"),
+    ("layout", "times"),
     [
-        (
-            DOWNLOADS["brightspace"][0],
-            ["2026-10-03T23:45:00", "2026-10-04T09:05:00", "2026-10-05T12:00:00", "2026-10-03T23:45:00"],
-        ),
-        (DOWNLOADS["blackboard"][0], ["2026-10-03T23:45:12", "2026-10-04T09:00:00", "2026-10-04T08:00:00"]),
+        ("brightspace", ["2026-10-03T23:45:00", "2026-10-04T09:05:00", "2026-10-05T12:00:00", "2026-10-03T23:45:00"]),
+        ("blackboard", ["2026-10-03T23:45:12", "2026-10-04T09:00:00", "2026-10-04T08:00:00"]),
     ],
 )
-def test_times_in_names_have_the_zone_of_the_course(lay, names, times):
-    assert [each.submitted.isoformat() for each in read(lay(*names)).submissions] == times
+def test_times_in_names_have_the_zone_of_the_course(lay, layout, times):
+    submissions = read(lay(*DOWNLOADS[layout][0])).submissions
+    assert [each.submitted.isoformat() for each in submissions] == times
 
 
 TIMES = {
@@ -243,30 +234,27 @@ def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(text):
     assert (time and time.time().isoformat()) == TIMES[text] and (time is None or time.tzinfo == UTC)
 
 
-@pytest.mark.parametrize("names", [("hw1-ann-lee", "hw1-ann-kim"), ("hw1-ann-lee",)])
-def test_the_folder_that_gh_makes_tells_the_assignment(lay, names):
-    folder = lay(*(f"{name}/{file}" for name in names for file in (".git/HEAD", "layers.py")))
-    download = read(folder.rename(folder.with_name("hw1-submissions")))
-    logins = {each.people[0].ids["github"] for each in download.submissions}
-    assert download.layout == "git" and logins == {name.removeprefix("hw1-") for name in names}
+GH = [f"hw1-ann-lee/{file}" for file in (".git/HEAD", "layers.py")]
+
+
+@pytest.mark.parametrize(
+    ("names", "layout", "folder", "logins"),
+    [
+        ([f"hw1-submissions/{name}" for name in GH], "git", "hw1-submissions", {"ann-lee"}),
+        (["sub/anna_1_2_layers.py", "sub/bob_2_3_layers.py"], "canvas", "sub", {"1", "2"}),
+        (["sub/A B_1_assignsubmission_file/layers.py"], "moodle", "sub", {"1"}),
+        (["sub/anna/layers.py", "sub/bob.zip", "README.md"], "plain", "sub", {"anna", "bob"}),
+    ],
+)
+def test_one_extra_folder_is_passed_and_the_one_of_gh_names_the_assignment(lay, names, layout, folder, logins):
+    download = read(lay(*names))
+    assert (download.layout, download.folder.name) == (layout, folder)
+    assert {value for each in download.submissions for value in each.people[0].ids.values()} == logins
 
 
 def test_clones_without_git_are_read_if_named_so(lay):
     download = read(lay("hw-anna/layers.py", "hw-bob/layers.py"), "git")
     assert [each.people[0].ids["github"] for each in download.submissions] == ["anna", "bob"]
-
-
-@pytest.mark.parametrize(
-    ("names", "layout"),
-    [
-        (["sub/anna_1_2_layers.py", "sub/bob_2_3_layers.py"], "canvas"),
-        (["sub/A B_1_assignsubmission_file/layers.py"], "moodle"),
-        (["sub/anna/layers.py", "sub/bob.zip", "README.md"], "plain"),
-    ],
-)
-def test_one_extra_folder_is_passed(lay, names, layout):
-    download = read(lay(*names))
-    assert (download.layout, download.folder.name) == (layout, "sub")
 
 
 @pytest.mark.parametrize(

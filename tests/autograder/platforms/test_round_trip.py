@@ -47,10 +47,6 @@ GRADESCOPE = (
     },
     "First Name,Last Name,SID,Email,Sections\nAnna,Smith,u1,,1\nBob,Berg,u2,,1\nCarl,Clark,u3,,1\nEve,Evans,u5,,2\n",
 )
-PLAIN = (
-    {"anna/layers.py": "", "bob.zip": ZIP, "README.md": "what this is"},
-    "id,name,e-mail\nanna,Anna Smith,\nbob,Bob Berg,\ncarl,Carl Clark,\n",
-)
 BRIGHTSPACE = (
     {
         "31-9 - Anna Smith - Nov 2, 2026 304 PM/layers.py": WRONG,
@@ -75,7 +71,7 @@ BLACKBOARD = (
     f"Last Name,First Name,Username,Student ID,{TITLE} [Total Pts: 100 Score] |4711\n"
     "Smith,Anna,as,u1,\nBerg,Bob,bb,u2,\nClark,Carl,cc,u3,55\n",
 )
-LAYOUTS = {"canvas": CANVAS, "moodle": MOODLE, "gradescope": GRADESCOPE, "plain": PLAIN}
+LAYOUTS = {"canvas": CANVAS, "moodle": MOODLE, "gradescope": GRADESCOPE}
 LAYOUTS |= {"brightspace": BRIGHTSPACE, "blackboard": BLACKBOARD}
 EXPORTED = {
     "canvas": f"\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,{TITLE} (7)\r\n"
@@ -144,7 +140,7 @@ def test_from_the_download_to_the_platform(layout, lay, typed, output):
     expected |= {"Eve Evans": "86.0 graded"} if layout == "gradescope" else {}
     assert {name: f"{row['score']} {row['status']}" for name, row in students.items()} == expected
     assert [name for name, row in students.items() if row["late"] == "late"] == ["Bob Berg"] * (layout == "canvas")
-    assert students["Anna Smith"]["id"] == {"moodle": "Participant 101", "plain": "anna"}.get(layout, "u1")
+    assert students["Anna Smith"]["id"] == {"moodle": "Participant 101"}.get(layout, "u1")
     assert len(list((output / "records").iterdir())) == 2
     page = (output / "class.html").read_text()
     assert ("Bob Berg, Eve Evans" if layout == "gradescope" else "Bob Berg") in page and "Carl Clark" in page

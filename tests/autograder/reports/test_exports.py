@@ -119,7 +119,6 @@ ELSEWHERE = {  # students of another platform, the roster, options; status, word
         (0, "", f"{TITLE} (77)", ["    Points Possible", "Smith, Anna"]),
     ),
     "a column that Canvas would make anew": ([ANNA], OTHER_COLUMNS, "canvas", (1, ASKED, TITLE, None)),
-    "a column that is not there": ([ANNA], OTHER_COLUMNS, "canvas --column No", (1, "no column", "No", None)),
     "a column by its title": ([ANNA], OTHER_COLUMNS, "canvas --column Essay", (0, "", "Essay (1)", None)),
     "more points than Moodle takes": (
         TWINS[:1],
@@ -132,12 +131,6 @@ ELSEWHERE = {  # students of another platform, the roster, options; status, word
         "",
         "moodle",
         (1, "not known to moodle; name its list of students with --roster: Anna Smith (x)\n", None, []),
-    ),
-    "no file of the download": (
-        [ANNA],
-        "",
-        "canvas",
-        (1, "no feedback file for canvas, which knows only its own download: Anna Smith (x)\n", None, None),
     ),
     "a login of elsewhere": (
         [ANNA, BOB],

