@@ -139,7 +139,7 @@ def grade_all(
     seconds = assignment.limits.total_seconds + GRACE_SECONDS
     with tqdm(desc="class", unit="submission", total=len(entries), disable=None) as bar:
         for entry, message in run_forked(
-            entries, lambda entry: grade_entry(entry, conditions, grader), seconds, conditions.n_children
+            entries, lambda entry: _grade_entry(entry, conditions, grader), seconds, conditions.n_children
         ):
             if not isinstance(message, Ended):
                 records[entry] = message
@@ -152,8 +152,7 @@ def grade_all(
             bar.update()
 
 
-def grade_entry(entry: HandedIn, conditions: Conditions, grader: Grader) -> Iterator[Record]:
-    """Reads and grades an entry, whose files may be malformed or hostile; runs in a child."""
+def _grade_entry(entry: HandedIn, conditions: Conditions, grader: Grader) -> Iterator[Record]:
     blank = record = new_record(entry.name, conditions.assignment, conditions.grader_version)
     try:
         intake = take_in(entry.source, conditions.release, conditions.assignment)

@@ -75,7 +75,7 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     Raises: UserError, which names the line, and what would be right.
     """
     (_, heading), *rows = rows_of(path) or [(1, [])]
-    columns = columns_of(heading)
+    columns = _columns_of(heading)
     if not {"name", "first", "last", *IDS, "id"} & columns.keys():
         shown = ", ".join(printable(name, 30) for name in heading[:6]) or "an empty line"
         raise UserError(f"{path}:1: no column with names or ids; expected id, name, email, …, not {shown}")
@@ -115,7 +115,7 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
 
     def known(delimiter: str) -> tuple[int, int]:
         heading: list[str] = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
-        return len(columns_of(heading)), len(heading)
+        return len(_columns_of(heading)), len(heading)
 
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=known), strict=True)
@@ -128,8 +128,7 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
         raise UserError(f"{path}: not valid CSV: {error}") from None
 
 
-def columns_of(heading: list[str]) -> dict[str, int]:
-    """The places of columns, by kind."""
+def _columns_of(heading: list[str]) -> dict[str, int]:
     plain = [" ".join(name.lower().split()) for name in heading]
     own = next((platform.columns for platform in PLATFORMS.values() if platform.marks_roster & {*plain}), {})
     places = {

@@ -38,8 +38,7 @@ CLASS = ("folder", "roster", "layout", "deadline")
 """What reading a class takes; see `platforms.download`."""
 
 
-def time_with_zone(text: str) -> datetime:
-    """A time of the command line."""
+def _time_with_zone(text: str) -> datetime:
     with contextlib.suppress(ValueError):
         time = datetime.fromisoformat(text)
         if time.tzinfo:
@@ -47,8 +46,7 @@ def time_with_zone(text: str) -> datetime:
     raise argparse.ArgumentTypeError(f"{text!r}: expected {TIME.expected}")
 
 
-def shared_options() -> dict[str, dict[str, Any]]:
-    """The arguments of `add_argument` for each option that several commands have."""
+def _shared_options() -> dict[str, dict[str, Any]]:
     try:
         release = released_folder()
     except UserError:  # for the command itself to report
@@ -57,7 +55,7 @@ def shared_options() -> dict[str, dict[str, Any]]:
     roster = "students, as CSV with a heading: the platform's export, or id,name"
     return {
         "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
-        "deadline": {"type": time_with_zone, "metavar": "TIME", "help": deadline},
+        "deadline": {"type": _time_with_zone, "metavar": "TIME", "help": deadline},
         "folder": {"type": Path, "help": "a platform's download, unpacked, or one entry per submission"},
         "jobs": {"type": positive, "default": usable_cores(), "help": "submissions at a time; default: one per core"},
         "layout": {"choices": PLATFORMS, "help": "default: recognised from the names"},
@@ -87,7 +85,7 @@ def add_command(
     example = f"example: python -m autograder {name} {example}"
     parser = commands.add_parser(name, help=summary, description=text, epilog=example)
     parser.set_defaults(run=run)
-    shared = shared_options()
+    shared = _shared_options()
     for option in options:
         parser.add_argument(option if option == "folder" else f"--{option}", **shared[option])
     return parser

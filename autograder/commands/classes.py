@@ -63,7 +63,7 @@ def list_download(options: argparse.Namespace) -> int:
     count = counted(len(entries), "submission")
     if roll.has_roster:
         count += f", from {sum(bool(m.key) for m in roll.members)} of {counted(len(roll.members), 'student')}"
-    print("\n".join([f"{roll.folder}: {PLATFORMS[roll.layout].title}", count, *notes_on_times(roll), ""]))
+    print("\n".join([f"{roll.folder}: {PLATFORMS[roll.layout].title}", count, *_notes_on_times(roll), ""]))
     width = max((len(printable(entry.entry, 60)) for entry in entries), default=0)
     names, by_key = roll.names(), {member.key: member for member in roll.members}
     for entry in entries:
@@ -81,8 +81,7 @@ def list_download(options: argparse.Namespace) -> int:
     return int(is_undated or bool(roll.to_decide))
 
 
-def notes_on_times(roll: Roll) -> list[str]:
-    """Notes on the times of submissions."""
+def _notes_on_times(roll: Roll) -> list[str]:
     note = PLATFORMS[roll.layout].note
     return [f"note: {note}"] if note and any(member.submitted for member in roll.members) else []
 
@@ -140,7 +139,7 @@ def grade(options: argparse.Namespace) -> int:
     if book:
         write_marks(book, entries, results, options.release, assignment)
     cases = cases_in(results, roll, assignment)
-    print("\n".join([as_class_table(roll, results, cases), *notes_on_times(roll)]))
+    print("\n".join([as_class_table(roll, results, cases), *_notes_on_times(roll)]))
     print(f"\nlook at it in a browser: {options.output / 'class.html'}")
     print(f"records, pages of students, summary.csv: {options.output}")
     if held:
@@ -212,13 +211,12 @@ def similar(options: argparse.Namespace) -> int:
     findings = find_matches(written)
     write_json(options.output / "similar.json", {"names": roll.names(), **asdict(findings)})
     write_similar_page(findings, roll, written, assignment, options.output)
-    print("\n".join(findings_as_text(findings, roll)))
+    print("\n".join(_findings_as_text(findings, roll)))
     print(f"\nlook at them side by side in a browser: {options.output / 'similar.html'}")
     return 0
 
 
-def findings_as_text(findings: Findings, roll: Roll) -> list[str]:
-    """The findings for people."""
+def _findings_as_text(findings: Findings, roll: Roll) -> list[str]:
     names = {key: printable(name, 60) for key, name in roll.names().items()}
     n_pairs = len(findings.pairs)
     pairs = counted(n_pairs, "pair") if n_pairs else "no pairs"

@@ -41,7 +41,6 @@ STUDENT = ("Last Name", "First Name", "Username")
 
 
 def _read(listing: Listing) -> Read:
-    """Loose files, gathered by attempt."""
     attempts, others = grouped(listing.files, FILE, "entry")
     strays = [Stray(name, "a folder; Blackboard hands out files") for name in listing.folders]
     strays += [Stray(name, "not named as Blackboard names submissions") for name in others]

@@ -42,7 +42,6 @@ IDS = ("OrgDefinedId", "Username")
 
 
 def _read(listing: Listing) -> Read:
-    """A folder, or loose files, for each time that somebody handed in."""
     folders, others = grouped(listing.folders, FOLDER, "entry")
     files, more = grouped(listing.files, FILE, "entry")
     others += [name for name in more if name != "index.html"]
@@ -61,7 +60,6 @@ def _read(listing: Listing) -> Read:
 
 
 def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
-    """The grades of one item."""
     column, doubt = heading_in(grades, column, ITEM)
     column = column if ITEM.fullmatch(column) else f"{column} Points Grade"
     heading = [name for name in IDS if any(grade.row.get(name) for grade in grades)] or [*IDS]

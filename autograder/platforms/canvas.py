@@ -49,7 +49,6 @@ ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)
 
 
 def _read(listing: Listing) -> Read:
-    """Loose files, gathered by user."""
     files, others = grouped(listing.files, FILE, "user")
     strays = [Stray(name, "a folder; Canvas hands out files") for name in listing.folders]
     for name in others:
@@ -69,7 +68,6 @@ def _read(listing: Listing) -> Read:
 
 
 def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
-    """The gradebook with one assignment."""
     column, doubt = heading_in(grades, column, ASSIGNMENT)
     rows = [{"Student": "    Points Possible", column: as_score(max_score)}]
     unknown, has_roster = [], any(grade.row for grade in grades)

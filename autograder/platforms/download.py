@@ -72,7 +72,7 @@ def read_download(
         raise UserError(f"{folder}: {why}; grade it with `grade {folder}`")
     if layout is None and (inner := extra_folder(listing, files)):
         listing = list_folder(folder / inner)
-    name = layout or platform_of(listing)
+    name = layout or _platform_of(listing)
     platform = PLATFORMS[name]
     if deadline is None:
         submissions, strays = platform.read(listing)
@@ -96,15 +96,14 @@ def read_download(
 
 def extra_folder(listing: Listing, files: Collection[str]) -> str | None:
     """The only folder in a download, if it is not a submission but holds them."""
-    if len(listing.folders) != 1 or any(map(holds_a_submission, listing.files)) or platform_of(listing) != "plain":
+    if len(listing.folders) != 1 or any(map(holds_a_submission, listing.files)) or _platform_of(listing) != "plain":
         return None
     inner = peek(listing.path / listing.folders[0])
     is_submission = any(name in files or name.endswith(".ipynb") for name in inner.files)
     n_inside = len(inner.folders) + sum(map(holds_a_submission, inner.files))
-    holds_them = platform_of(inner) != "plain" or (n_inside > 1 and not is_submission)
+    holds_them = _platform_of(inner) != "plain" or (n_inside > 1 and not is_submission)
     return listing.folders[0] if holds_them else None
 
 
-def platform_of(listing: Listing) -> str:
-    """The first layout that recognises a folder."""
+def _platform_of(listing: Listing) -> str:
     return next(name for name, kind in PLATFORMS.items() if kind.recognises(listing))

@@ -32,7 +32,6 @@ def _recognises(listing: Listing) -> bool:
 
 
 def _read(listing: Listing) -> Read:
-    """The submissions that the metadata mention."""
     metadata = _metadata_in(listing.path / METADATA)
     submissions = []
     named = [*listing.folders, *(name for name in listing.files if name != METADATA)]
@@ -55,7 +54,6 @@ def _person(entry: Mapping[str, Any]) -> Person:
 
 
 def _metadata_in(path: Path) -> dict[str, dict[str, Any]]:
-    """The metadata of each submission, by the name of its folder."""
     try:
         content = yaml.load(path.read_bytes(), Loader=LOADER)  # noqa: S506  a safe loader
     except (OSError, yaml.YAMLError, ValueError) as error:

@@ -25,7 +25,6 @@ def _recognises(listing: Listing) -> bool:
 
 
 def _read(listing: Listing) -> Read:
-    """The only assignment of each student."""
     strays = [Stray(name, "not a student's folder") for name in listing.files]
     submissions = []
     for student in listing.folders:

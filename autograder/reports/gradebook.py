@@ -73,10 +73,10 @@ class Gradebook:
         if not paths:
             raise UserError(f"{HANDED_OUT / self.name}: there are no notebooks: run make release")
         self.notebooks: dict[str, Json] = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
-        self.cells = graded_cells(self.notebooks)
+        self.cells = _graded_cells(self.notebooks)
         points = {cell.name: cell.points for cell in self.cells}
         for task in (task for task in assignment.tasks if not task.by_hand or task.written):
-            if (other := points.get(test_cell(task.number))) != task.points:
+            if (other := points.get(_test_cell(task.number))) != task.points:
                 difference = f"task {task.number} has {task.points:g} points, but {other} in the notebooks"
                 raise UserError(f"{difference}: run make release, so that they agree")
 
@@ -88,8 +88,8 @@ class Gradebook:
         by hand in nbgrader stay, as nbgrader does it, and are flagged for review. `intake` is None where the
         submission cannot be read; `member` has the student's name and time, for nbgrader's lists.
         """
-        parts = {test_cell(part.part.number): part.part for part in mark.parts}
-        scores = {test_cell(part.part.number): part.score for part in mark.parts}
+        parts = {_test_cell(part.part.number): part.part for part in mark.parts}
+        scores = {_test_cell(part.part.number): part.score for part in mark.parts}
         if mark.lateness.unknown or mark.excused or mark.by_hand:
             scores = dict.fromkeys(scores, 0.0 if mark.by_hand and not mark.excused else None)
         with self._connected() as book:
@@ -106,7 +106,7 @@ class Gradebook:
                 grade.auto_score = None if score is None else min(float(score), grade.cell.max_score)
                 grade.extra_credit = float(score) if is_bonus and score is not None else None
                 grade.needs_manual_grade = score is None or grade.manual_score is not None
-                first = grade if cell.name == test_cell(mark.parts[0].part.number) else None
+                first = grade if cell.name == _test_cell(mark.parts[0].part.number) else None
                 if first and mark.by_hand and not mark.excused:
                     first.extra_credit = mark.by_hand.value
             book.db.commit()
@@ -189,8 +189,7 @@ def _introduce(student: Any, member: Member) -> None:
     student.email = student.email or member.ids.get("email")
 
 
-def graded_cells(notebooks: dict[str, Json]) -> list[GradedCell]:
-    """The test cells and the answer cells of all notebooks."""
+def _graded_cells(notebooks: dict[str, Json]) -> list[GradedCell]:
     return [
         GradedCell(name, marks["grade_id"], float(marks["points"]) if marks["grade"] else None, cell["cell_type"])
         for name, notebook in notebooks.items()
@@ -199,8 +198,7 @@ def graded_cells(notebooks: dict[str, Json]) -> list[GradedCell]:
     ]
 
 
-def test_cell(number: str) -> str:
-    """The name of a task's test cell: 1.3 -> test_1_3."""
+def _test_cell(number: str) -> str:
     return "test_" + number.replace(".", "_").lower()
 
 

@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     target = options.root / "results" / "results.json"
     try:
-        record = grade_here(options.root, options.level, target)
+        record = _grade_here(options.root, options.level, target)
     except KeyboardInterrupt:
         print("gradescope: stopped", file=sys.stderr)
         return INTERRUPTED
@@ -57,8 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
     return int(record.judgement.score is None)
 
 
-def grade_here(root: Path, level: str, target: Path) -> Record:
-    """The record of `root/submission`; results are written to `target` after each step."""
+def _grade_here(root: Path, level: str, target: Path) -> Record:
     assignment = read_assignment()
     limits = assignment.limits
     limits = replace(limits, memory_mb=min(limits.memory_mb, limits.gradescope_memory_mb))

@@ -7,11 +7,8 @@ or run anything but the page's own style and script.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from urllib.parse import quote
-
-import jinja2
 
 from foundation.assignment_file import Assignment
 from foundation.texts import as_score, counted
@@ -32,6 +29,7 @@ STUDENTS, CLASS, SIMILAR = "students", "class.html", "similar.html"
 CONTEXT = 2
 """Lines shown around those that two submissions share."""
 MOST_LINES = 80
+ENVIRONMENT = make_environment(TEMPLATES, points=as_score, counted=counted, details=details_of)
 MOST_CHARACTERS = 200
 
 
@@ -56,7 +54,7 @@ def write_pages(
 
 def write_page(template: str, path: Path, **view: object) -> None:
     """Writes a view in the form of a template, whole or not at all."""
-    write_whole(path, environment().get_template(template).render(view))
+    write_whole(path, ENVIRONMENT.get_template(template).render(view))
 
 
 def links_in(output: Path, keys: Iterable[str]) -> dict[str, object]:
@@ -64,12 +62,6 @@ def links_in(output: Path, keys: Iterable[str]) -> dict[str, object]:
     pages = {key: f"{STUDENTS}/{quote(key)}.html" for key in keys if (output / STUDENTS / f"{key}.html").is_file()}
     has = {f"has_{name}_page": (output / file).is_file() for name, file in (("class", CLASS), ("similar", SIMILAR))}
     return {"pages": pages, **has}
-
-
-@cache
-def environment() -> jinja2.Environment:
-    """The templates of these pages."""
-    return make_environment(TEMPLATES, points=as_score, counted=counted, details=details_of)
 
 
 def student_view(record: Record, assignment: Assignment, results: Sequence[Result]) -> dict[str, object]:

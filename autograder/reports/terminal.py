@@ -47,11 +47,11 @@ def as_table(record: Record) -> str:
     lines = [f"{judgement.assignment}: {printable(record.submission)}", ""]
     width = max(len(part.title) for part in judgement.parts)
     for part in judgement.parts:
-        points = f"{as_points(part.score)} / {part.points:<5g}" + ("  (extension)" if part.extension else "")
+        points = f"{_as_points(part.score)} / {part.points:<5g}" + ("  (extension)" if part.extension else "")
         mark = MARKS.get(part.state, "✗")
         lines.append(f"  {mark} {part.number:<4} {part.title:<{width}} {points} {part.state}")
     needs_review = "  (needs review)" if judgement.score is None else ""
-    lines += ["", f"  {'score':<{width + 7}} {as_points(judgement.score)} / {judgement.max_score:g}{needs_review}"]
+    lines += ["", f"  {'score':<{width + 7}} {_as_points(judgement.score)} / {judgement.max_score:g}{needs_review}"]
     if bleu := judgement.bleu:
         interval = f"[{bleu.low:.3f}, {bleu.high:.3f}]"
         lines.append(f"  BLEU {bleu.value:.3f}, 95% interval {interval}, {counted(bleu.sentences, 'line')}")
@@ -72,8 +72,7 @@ def as_table(record: Record) -> str:
     return "\n".join(lines)
 
 
-def as_points(score: float | None) -> str:
-    """A score in six columns; a stroke where there is none."""
+def _as_points(score: float | None) -> str:
     return f"{'–' if score is None else format(score, '.2f'):>6}"
 
 
