@@ -4,8 +4,8 @@
     python -m pytest -m task_e_6
 
 The first command shows your lines with numbers, and asks three questions about them: the shape of a value, numbers in a
-call that you can compute by hand, how often a line is run, which line a change of the mask reaches first. It also shows
-the entry for the dictionary below. If you change the code, you get other questions.
+call that you can compute by hand, how often a line is run. It also shows the entry for the dictionary below. If you
+change the code, you get other questions.
 """
 
 
@@ -19,8 +19,8 @@ def answers() -> dict[str, list[str]]:
     # TODO E.6: one entry for each of 1.2, 1.3 and 1.4; what would a debugger show at these lines?
     ### BEGIN SOLUTION
     return {
-        "1.2 6d36d2": ["(3, 4, 6, 5)", "6", "1"],
+        "1.2 6d36d2": ["(3, 4, 6, 5)", "0.02 and 0.98", "1"],
         "1.3 b80f63": ["(2, 4, 3, 6)", "3", "(2, 3, 4, 6)"],
-        "1.4 334c46": ["(3, 4, 1)", "-1, 1, -1, 1", "1"],
+        "1.4 334c46": ["(3, 4, 1)", "1", "(3, 4, 6)"],
     }
     ### END SOLUTION

@@ -4,8 +4,8 @@
     python -m pytest -m task_e_6
 
 The first command shows your lines with numbers, and asks three questions about them: the shape of a value, numbers in a
-call that you can compute by hand, how often a line is run, which line a change of the mask reaches first. It also shows
-the entry for the dictionary below. If you change the code, you get other questions.
+call that you can compute by hand, how often a line is run. It also shows the entry for the dictionary below. If you
+change the code, you get other questions.
 """
 
 

@@ -6,7 +6,6 @@ by the texts of the options.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from autograder.intake.sources import Sources, read_sources
 from autograder.intake.submission import take_in
 from autograder.own_work.bench import Component
 from autograder.own_work.examiner import Examiner
-from autograder.own_work.question import FEATURES, LETTERS, N_OPTIONS, Option, Question, features
+from autograder.own_work.question import FEATURES, LETTERS, N_OPTIONS, ChangedLine, Question, features
 from autograder.own_work.student_lines import with_code
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
@@ -30,7 +29,7 @@ from foundation.places import SKELETON
 from .console import Every, Start, table
 from .variants import read_variants
 
-MOST_BY_TEXT, LEAST_KINDS = 0.35, 9
+MOST_BY_TEXT, LEAST_KINDS = 0.35, 6
 SECRET, SITTING = b"questions are proven", "a proof"
 SEED = 77
 """Of the inputs with which options are run again."""
@@ -48,7 +47,7 @@ class Asked:
     def problem(self) -> str:
         """Fault of the question; "" = none."""
         question = self.question
-        if question.right is None or len({(option.place, option.shown) for option in question.options}) != N_OPTIONS:
+        if question.right is None or len({*question.options}) != N_OPTIONS:
             return f"expected {N_OPTIONS} different options"
         wanted = tuple(index == question.right for index in range(N_OPTIONS))
         return "" if self.is_right in (None, wanted) else f"right are {self.is_right}, and by the key {wanted}"
@@ -86,52 +85,30 @@ def right_options(question: Question, component: Component) -> tuple[bool, ...] 
     """Return which options are right when they are run; None where they are values, of which the code had component."""
     asked, options = question.text[0], question.options
     match question.kind:
-        case "equal":
-            is_right = [not component.differing(with_line(component, option)) for option in options]
-        case "order":
-            is_right = [
-                bool(component.differing(swapped(component, option))) == ("changes a result" in asked)
-                for option in options
-            ]
         case "input":
             differing = component.differing(with_line(component, question.change)) or set()
-            is_right = [(option.text in differing) == ("no longer" in asked) for option in options]
+            is_right = [(option in differing) == ("no longer" in asked) for option in options]
         case "branch":
             [meant] = [own for own in component.own if asked.endswith(f" line {own.node.lineno}?")]
             differing = component.differing(with_code(component.text, meant.node, "raise RuntimeError") or "") or set()
-            is_right = [(option.text in differing) != ("does not run" in asked) for option in options]
-        case "breaking":
-            named = re.search(r"breaks (?:the test that checks (.+?)|`(\w+)`)\. Which", asked)
-            description, name = named.groups() if named else ("", "")
-            tests = {test for test, words in component.tables["TESTS"].items() if words == description} | {name}
-            is_right = [
-                not tests.isdisjoint(component.judge(with_line(component, option)).missed) for option in options
-            ]
+            is_right = [(option in differing) != ("does not run" in asked) for option in options]
         case "symptom" | "purpose":
-            symptoms = component.symptoms(with_line(component, question.change))
-            is_right = [symptoms.get(option.text) == {True} for option in options]
+            shown, _ = component.seen(with_line(component, question.change))
+            is_right = [option in shown for option in options]
         case _:
             return None
     return tuple(is_right)
 
 
-def with_line(component: Component, option: Option | None) -> str:
-    """The module with the line of an option. Raises: ValueError where the line is not what the option says."""
-    if option is None:
+def with_line(component: Component, change: ChangedLine | None) -> str:
+    """The module with the changed line. Raises: ValueError where there is none, or the line is not what it says."""
+    if change is None:
         raise ValueError("no line is changed")
-    lines, number = component.text.split("\n"), int(option.place.rpartition(" ")[2])
+    lines, number = component.text.split("\n"), int(change.place.rpartition(" ")[2])
     whole = lines[number - 1]
-    if whole.strip() != option.before:
-        raise ValueError(f"{option} is not line {number}: {whole}")
-    lines[number - 1] = whole[: len(whole) - len(whole.lstrip())] + option.after
-    return "\n".join(lines)
-
-
-def swapped(component: Component, option: Option) -> str:
-    """The module with two lines in each other's place."""
-    lines = component.text.split("\n")
-    a, b = (int(number) - 1 for number in re.findall(r"\d+", option.text))
-    lines[a], lines[b] = lines[b], lines[a]
+    if whole.strip() != change.before:
+        raise ValueError(f"{change} is not line {number}: {whole}")
+    lines[number - 1] = whole[: len(whole) - len(whole.lstrip())] + change.after
     return "\n".join(lines)
 
 
@@ -180,7 +157,7 @@ def prove(every: Every = 1, start: Start = 0) -> int:
 
     Draw a sitting's questions about correct variants and submissions with a known fault, run each option again with
     other inputs, and choose answers by their texts alone. Status 1 if a question does not have one correct choice, if a
-    text feature finds it in more than 35%, or if there are fewer than nine kinds.
+    text feature finds it in more than 35%, or if a kind is missing.
     """
     text, holds = report(ask_all(every, start, read_assignment()))
     print(text)

@@ -1,7 +1,6 @@
 """Questions and hunts about students' own code, as far as they are about this assignment.
 
     calls.py     small calls to look into, or to compute by hand; and calls by which versions are told apart
-    choices.py   questions about attention weights; the component tests in words
     symptoms.py  symptoms of faulty code, seen from outside
     trained_mistakes.toml, .jsonl  mistakes, and figures and translations of models that were trained with them
 

@@ -22,8 +22,7 @@ Calls = Mapping[str, Callable[[], Any]]
 PADDING = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
 """A mask (2, 1, 1, 5)."""
 ATTENTION, HEADS, NORM = "attention.scaled_dot_product_attention", "attention.MultiHeadedAttention", "layers.LayerNorm"
-EMBEDDING, NETWORK = "embedding.InputEmbedding", "layers.FeedForward"
-ENCODER, DECODER = "layers.EncoderLayer", "layers.DecoderLayer"
+NETWORK, ENCODER, DECODER = "layers.FeedForward", "layers.EncoderLayer", "layers.DecoderLayer"
 
 
 def normal(case: Case, *shape: int) -> Tensor:
@@ -71,36 +70,11 @@ def layer_norm(case: Case) -> Scene:
     return scene(NORM, axes, {"d_model": d}, x=normal(case, b, s, d))
 
 
-def embedding(case: Case) -> Scene:
-    """Tokens to vectors."""
-    b, s, d = case.choose([(2, 3, 8), (3, 5, 6), (2, 7, 4)])
-    axes = {b: "sentences", s: "positions", d: "features"}
-    return scene(EMBEDDING, axes, {"vocab_size": 20, "d_model": d}, tokens=case.tokens(20, b, s))
-
-
 def feed_forward(case: Case) -> Scene:
     """An inner size of its own."""
     b, s, d, inner = case.choose([(2, 5, 8, 20), (3, 4, 6, 10), (2, 3, 12, 16)])
     axes = {b: "sentences", s: "positions", d: "features", inner: "inner features"}
     return scene(NETWORK, axes, {"d_model": d, "d_ff": inner}, x=normal(case, b, s, d))
-
-
-def encoder_layer(case: Case) -> Scene:
-    """Self-attention with padding."""
-    b, h, s, d, inner = case.choose([(2, 3, 5, 12, 20), (3, 2, 4, 10, 16)])
-    axes = {b: "sentences", h: "heads", s: "positions", d: "features", inner: "inner features"}
-    made_with = {"d_model": d, "n_heads": h, "d_ff": inner}
-    return scene(ENCODER, axes, made_with, x=normal(case, b, s, d), mask=padding(b, s))
-
-
-def decoder_layer(case: Case) -> Scene:
-    """A target and a source of different length."""
-    b, h, t, s, d, inner = case.choose([(2, 3, 4, 5, 12, 20), (3, 2, 5, 4, 10, 16)])
-    axes = {b: "sentences", h: "heads", t: "target positions", s: "source positions", d: "features"}
-    x, memory, causal = normal(case, b, t, d), normal(case, b, s, d), earlier_keys(t)
-    made_with = {"d_model": d, "n_heads": h, "d_ff": inner}
-    axes |= {inner: "inner features"}
-    return scene(DECODER, axes, made_with, x=x, memory=memory, src_mask=padding(b, s), tgt_mask=causal)
 
 
 def attention_by_hand(case: Case) -> Scene:
@@ -127,13 +101,10 @@ def norm_by_hand(case: Case) -> Scene:
 
 
 SCENES: Mapping[str, Callable[[Case], Scene]] = {
-    EMBEDDING: embedding,
     ATTENTION: attention,
     HEADS: multi_head,
     NORM: layer_norm,
     NETWORK: feed_forward,
-    ENCODER: encoder_layer,
-    DECODER: decoder_layer,
 }
 BY_HAND: Mapping[str, Callable[[Case], Scene]] = {
     ATTENTION: attention_by_hand,

@@ -25,7 +25,6 @@ from ..intake.submission import take_in
 from ..own_work.sheets import (
     NAME,
     Sheet,
-    analyse,
     assign_seats,
     n_right,
     read_answers,
@@ -63,7 +62,7 @@ def ask(options: argparse.Namespace) -> int:
     """Draw questions for students about their own code.
 
     Draw five questions for a student about the student's own code, for a conversation: the shape of a value at a line,
-    the attention weights under another mask, which changed line breaks which test, what a user would see of a slip.
+    the call on which a changed line makes a difference, what a user would see of a slip.
     Every answer is computed by running the code in the sandbox. Write questions.html and answers.html, to be printed,
     with a sheet for each student. The same student gets the same questions all term. With --sitting each student gets
     six other questions, for a sitting in class; --scan then turns the answers into marks. The exit status is 1 if the
@@ -146,11 +145,6 @@ def scan(options: argparse.Namespace) -> int:
         print(f"{seat.seat:>3}  {seat.name:<{width}}  {n} of {len(seat.right)}{few}")
     if missing := len(seats) - len(answers):
         print(f"     {counted(missing, 'seat')} without answers")
-    print("\nkind      asked  right  discrimination")
-    for kind in analyse(answers, seats):
-        discrimination = "–" if kind.discrimination is None else f"{kind.discrimination:+.2f}"
-        weak = "  tells strong students from weak ones no better than chance" if kind.is_weak else ""
-        print(f"{kind.kind:<8}  {kind.n:>5}  {kind.easiness:>5.0%}  {discrimination:>14}{weak}")
     if task:
         roll, who = read_roll(options.marks, assignment), who_decides(None)
         students = {seat: find_student(roll, seat.student).id for seat in right}  # all of them, before any gets points

@@ -15,12 +15,12 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
@@ -89,33 +89,16 @@ def claim_package(folder: Path) -> str:
     return name
 
 
-class Choice(NamedTuple):
-    """A question of the assignment's own, in paragraphs; its options, first what the code did; why that is right."""
-
-    text: Sequence[str]
-    options: Sequence[str]
-    why: str
-
-
 class OwnWork:
     """Tables of the assignment's `own_work/` about components, by table; without it they are empty.
 
     SCENES has calls of a component to look into, BY_HAND some that can be computed: functions of a `Case` that make a
-    scene. CALLS are calls that distinguish versions, CHOICES questions of the assignment's own: functions of a
-    submission and a `Case`. SYMPTOMS has sentences about what is seen, with calls that return whether it is; or pairs
-    of sentences with calls that return a number: the first is seen where it becomes smaller, the second where it
-    becomes larger. TESTS describes tests by name, so that "the test that checks …" is a sentence; only these are asked
-    about.
+    scene. CALLS are calls that distinguish versions: functions of a submission and a `Case`. SYMPTOMS has sentences
+    about what is seen, with calls that return whether it is; or pairs of sentences with calls that return a number: the
+    first is seen where it becomes smaller, the second where it becomes larger.
     """
 
-    MODULES: ClassVar = {
-        "SCENES": "calls",
-        "BY_HAND": "calls",
-        "CALLS": "calls",
-        "CHOICES": "choices",
-        "SYMPTOMS": "symptoms",
-        "TESTS": "choices",
-    }
+    MODULES: ClassVar = {"SCENES": "calls", "BY_HAND": "calls", "CALLS": "calls", "SYMPTOMS": "symptoms"}
 
     def __init__(self, assignment: Assignment) -> None:
         self._assignment = assignment

@@ -2,10 +2,9 @@
 
     question.py   a question, and options chosen so that nothing but the code reveals the answer
     traced_questions.py  questions about a call that is watched; those at home
-    behaviour.py  asks what the code does: shapes, numbers, calls, branches, symptoms
-    changes.py    asks which change breaks a test, or leaves all equal; and hunts on paper
+    behaviour.py  asks what the code does: shapes, numbers, calls, branches, symptoms; and hunts on paper
     examiner.py   the kinds of questions that staff ask, which of them, and in which order
-    sheets.py     pages to print; seats, the key, and marks from what was answered
+    sheets.py     pages to print; seats, the key, and how many answers are right
     hunts.py      one line of a component is changed
     boxes.py      hunts at home; a model that was trained with a mistake
     versions.py   a component with a line changed, and its results; bench.py has it in the sandbox

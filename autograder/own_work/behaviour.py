@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any
 
-from ..course.assignment_code import Choice
 from ..testing.case import Case
 from .bench import Component
-from .question import N_OPTIONS, Option, Question, Split, drawn, drawn_ranks, multiple_choice, with_wrong
+from .hunts import quiet_changes
+from .question import N_OPTIONS, Question, Split, drawn, drawn_ranks, multiple_choice, with_wrong
 from .student_lines import Changing, Statement, changes_of, lines_of, mixed, slips, with_code, without
 from .traced_questions import Place, Scene, Sight, about_numbers, about_shape, numbers_in, places_in, shapes_in, watch
 
@@ -37,12 +37,10 @@ def shape_question(component: Component) -> Question | None:
             names = [scene.axes.get(size, "(an axis of length 1)" if size == 1 else "") for size in right]
             in_order = ", ".join(f"{size} {name}" for size, name in zip(right, names, strict=True))
             why = (f"In order: {in_order}.",) if all(names) else ()
-            options = [
-                Option(str(shape)) for shape in component.draw.sample([right, *wrong[: N_OPTIONS - 1]], N_OPTIONS)
-            ]
+            options = [str(shape) for shape in component.draw.sample([right, *wrong[: N_OPTIONS - 1]], N_OPTIONS)]
             text = (scene.call, about_shape(sight, component.number(sight.place.first)))
             shown = (component.excerpt(own[sight.place]),)
-            return multiple_choice("shape", component.name, text, Option(str(right)), options, shown, why=why)
+            return multiple_choice("shape", component.name, text, str(right), options, shown, why=why)
     return None
 
 
@@ -64,12 +62,12 @@ def value_question(component: Component) -> Question | None:
         wrong = [_shown(held) for _, held in itertools.chain(values, *others) if len(held) == len(numbers)]
         wrong = [text for text in wrong if text != right]
         if right not in scene.told and len({*wrong}) >= N_OPTIONS - 1:
-            options = with_wrong(Option(right), map(Option, wrong), component.draw, drawn_ranks(component.draw))
+            options = with_wrong(right, wrong, component.draw, drawn_ranks(component.draw))
             text, shown = (
                 (scene.call, about_numbers(place, component.number(place.first))),
                 (component.excerpt(own[place]),),
             )
-            return multiple_choice("value", component.name, text, Option(right), options, shown)
+            return multiple_choice("value", component.name, text, right, options, shown)
     return None
 
 
@@ -93,29 +91,16 @@ def _sights(component: Component, scene: Scene, places: Sequence[Place], text: s
     return component.look(see, text) or []
 
 
-def choice_question(component: Component) -> Question | None:
-    """Ask a question of the assignment itself."""
-    makers = component.tables["CHOICES"][component.name]
-    for make in component.draw.sample(makers, len(makers)):
-        case = Case(component.seed, f"a question about {component.name}")
-        choice: Choice | None = component.look(lambda sandbox, make=make, case=case: make(sandbox, case))  # type: ignore[misc]
-        if choice is not None and len(choice.options) >= N_OPTIONS:
-            right, *wrong = map(Option, choice.options)
-            options = with_wrong(right, wrong, component.draw, drawn_ranks(component.draw))
-            return multiple_choice("choice", component.name, tuple(choice.text), right, options, why=(choice.why,))
-    return None
-
-
 def input_question(component: Component) -> Question | None:
     """Ask for the only call on which a version differs, or does not."""
-    changes = [change for change, _ in component.tried]
-    for index, differs, right, options in _calls(component, [change.text for change in changes]):
+    texts = [change.text for change in component.changes]
+    for index, differs, right, options in _calls(component, texts):
         asked = "no longer return the same" if differs else "still return the same"
         # Numbers that a module has learned are drawn at random for the calls, as calls.py says.
         learned = " All its learned numbers are random, and the same before and after, except in a fresh layer."
         learned = learned if component.title[0].isupper() else ""
         text = (f"This line of your `{component.title}` is changed.{learned} Which of these calls would {asked}?",)
-        change = component.option(changes[index].line, changes[index].text)
+        change = component.changed_line(component.changes[index])
         return multiple_choice("input", component.name, text, right, options, change=change)
     return None
 
@@ -131,15 +116,15 @@ def branch_question(component: Component) -> Question | None:
     return None
 
 
-def _calls(component: Component, texts: Sequence[str | None]) -> Iterator[tuple[int, bool, Option, list[Option]]]:
+def _calls(component: Component, texts: Sequence[str | None]) -> Iterator[tuple[int, bool, str, list[str]]]:
     """Yield versions, each with the only one of four calls on which it differs from the code, or does not."""
     returning = [call for call, result in component.usual[0].items() if result is not None]
     differing = [component.differing(text) if text else None for text in texts]
     for differs in component.draw.sample((True, False), 2):
         splits: list[Split] = []
         for some in differing:
-            right = [Option(call) for call in returning if some is not None and (call in some) is differs]
-            wrong = [Option(call) for call in returning if some is not None and (call in some) is not differs]
+            right = [call for call in returning if some is not None and (call in some) is differs]
+            wrong = [call for call in returning if some is not None and (call in some) is not differs]
             splits.append((right, wrong))
         for index, option, options in drawn(splits, component.draw):
             yield index, differs, option, options
@@ -166,11 +151,34 @@ def purpose_question(component: Component) -> Question | None:
 def _seen_question(kind: str, changing: Changing, asked: str, component: Component) -> Question | None:
     changes = mixed(changes_of(component.text, component.own, changing), component.draw)[:MOST_VERSIONS]
     for index, right, options in drawn([component.seen(change.text) for change in changes], component.draw):
-        line, shown = changes[index].line, component.option(changes[index].line, changes[index].text)
-        place = (
-            f"Line {component.number(line)}" if shown.after == "pass" else f"A step of line {component.number(line)}"
-        )
+        shown = component.changed_line(changes[index])
+        step = "Line" if shown.after == "pass" else "A step of line"
+        place = f"{step} {component.number(changes[index].line)}"
         return multiple_choice(
             kind, component.name, (asked.format(name=component.title, what=place),), right, options, change=shown
         )
+    return None
+
+
+def hunt_question(component: Component) -> Question | None:
+    """A hunt on paper: a changed line, and what is seen of it; None where no change is quiet enough."""
+    asked = "Which line is it? Why does it lead to this? What would be correct? Which input shows it? A point for each."
+    for change, trial, differing in quiet_changes(component, component.changes):
+        seen, _ = component.seen(change.text)
+        if not seen:
+            continue
+        text = (
+            f"In your `{component.title}` one line was changed, and this is seen: {component.draw.choice(seen)}",
+            asked,
+        )
+        why = (
+            f"It was `{change.before}`; any other correction that passes the task's tests is correct as well.",
+            f"It shows for: {'; '.join(sorted(differing))}.",
+            f"It breaks {', '.join(f'`{test}`' for test in trial.missed)}.",
+        )
+        answer = f"Line {component.number(change.line)}: `{change.after.partition('  #')[0]}`"
+        # Docstrings and comments could tell what was there.
+        numbered = lines_of(component.name, {component.module: ("", change.text)}).items()
+        lines = {number: line.partition("  #")[0] for number, line in numbered}
+        return Question("hunt", component.name, text, answer, (component.lines(lines),), why=why)
     return None

@@ -27,7 +27,7 @@ from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
 from ..testing.case import number_of
 from ..testing.results import Outcome
-from .question import Option, Split
+from .question import ChangedLine, Split
 from .student_lines import Change, Statement, changes_of, mixed, own_statements
 from .versions import EQUAL, Trial, Versions
 
@@ -37,8 +37,6 @@ CHANGED_CPU_SECONDS = 4
 """CPU time of the workers of a changed version: one that runs longer, in a loop without end, is no question."""
 SEEN = 0.03
 """By how much numbers must change on average for their symptom to be seen."""
-AROUND = 12
-"""Lines that are shown before and after the one that is asked about."""
 
 
 class Bench(Protocol):
@@ -78,24 +76,17 @@ class Component(Versions):
         """Some changes, of many lines and kinds."""
         return mixed(changes_of(self.text, self.own), self.draw)[:MOST_TRIED]
 
-    @cached_property
-    def tried(self) -> list[tuple[Change, Trial]]:
-        """The changes with how tests ended; those without a clear result are left out."""
-        return [(change, trial) for change in self.changes if (trial := self.judge(change.text)).is_clear]
-
-    def judge(self, text: str | None = None, others: int = 0) -> Trial:
-        """Run the tests of its task on the code, or on a version; with `others` on other inputs."""
-        if others == 0 and text in self._trials:
+    def judge(self, text: str | None = None) -> Trial:
+        """Run the tests of its task on the code, or on a version."""
+        if text in self._trials:
             return self._trials[text]
         task = next(task for task in self._bench.assignment.tasks if self.name in task.components)
         outcomes: list[Outcome] = []
         with self.open(text) as sandbox:
-            for ended in self._bench.tests.run(sandbox, self.seed + others, only=task.marker):
+            for ended in self._bench.tests.run(sandbox, self.seed, only=task.marker):
                 outcomes = ended.get(task.marker, outcomes)
-        trial = Trial(tuple(outcomes))
-        if others == 0:
-            self._trials[text] = trial
-        return trial
+        self._trials[text] = Trial(tuple(outcomes))
+        return self._trials[text]
 
     @contextmanager
     def open(self, text: str | None = None) -> Iterator[Sandbox]:
@@ -112,19 +103,9 @@ class Component(Versions):
             sandbox.budget.check_sandbox()
 
     def seen(self, text: str) -> Split:
-        """Return the symptoms of a version, and others that it lacks; none where that is not clear, or it raises."""
-        symptoms = self.symptoms(text)
-        if any(len(is_seen) > 1 for is_seen in symptoms.values()):
-            return (), ()
-        shown, absent = (
-            [Option(symptom) for symptom in symptoms if symptoms[symptom] == {wanted}] for wanted in (True, False)
-        )
-        return shown, absent
-
-    def symptoms(self, text: str) -> dict[str, set[bool]]:
-        """Return whether symptoms are seen of a version, with two sets of inputs; not those that nobody can tell."""
+        """Return the symptoms of a version, and those that it lacks, with two sets of inputs; not what is unclear."""
         usual, version = self.results("SYMPTOMS"), self.results("SYMPTOMS", text)
-        symptoms: dict[str, set[bool | None]] = {}
+        seen: dict[str, set[bool | None]] = {}
         for symptom in usual[0]:
             values = [(before.get(symptom), after.get(symptom)) for before, after in zip(usual, version, strict=True)]
             pairs = [(before[0].double(), after[0].double()) for before, after in values if before and after]
@@ -132,11 +113,11 @@ class Component(Versions):
             if len(pairs) < len(values) or not all(is_known):
                 continue
             if isinstance(symptom, tuple):
-                symptoms[symptom[0]] = {_grows(after, before) for before, after in pairs}
-                symptoms[symptom[1]] = {_grows(before, after) for before, after in pairs}
+                seen[symptom[0]] = {_grows(after, before) for before, after in pairs}
+                seen[symptom[1]] = {_grows(before, after) for before, after in pairs}
             elif not any(before for before, _ in pairs):
-                symptoms[symptom] = {bool(after) for _, after in pairs}
-        return {symptom: {*map(bool, seen)} for symptom, seen in symptoms.items() if None not in seen}
+                seen[symptom] = {bool(after) for _, after in pairs}
+        return [text for text in seen if seen[text] == {True}], [text for text in seen if seen[text] == {False}]
 
     def place(self, line: int) -> tuple[str, str]:
         """The file, or the notebook's cell, of a line, and the line's number there."""
@@ -147,21 +128,18 @@ class Component(Versions):
         """Return the number of a line where the student finds it."""
         return self.place(line)[1]
 
-    def option(self, line: int, text: str) -> Option:
-        """A line as it is, and as it is in a version, as one of several answers."""
-        before, after = (code_line(version.split("\n")[line - 1].strip()) for version in (self.text, text))
-        file, number = self.place(line)
-        return Option(place=f"{file}, line {number}", before=before, after=after)
+    def changed_line(self, change: Change) -> ChangedLine:
+        """A change as the page shows it."""
+        file, number = self.place(change.line)
+        return ChangedLine(f"{file}, line {number}", code_line(change.before), code_line(change.after))
 
-    def excerpt(self, statement: Statement, meant: Sequence[int] = ()) -> Excerpt:
-        """A statement, or the lines that are meant, marked in the function around them, without its docstring."""
-        function, meant = statement.function, meant or statement.lines
+    def excerpt(self, statement: Statement) -> Excerpt:
+        """A statement, marked in the function around it, without its docstring."""
+        function, lines = statement.function, self.text.split("\n")
         texts = [node for node in function.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
         hidden = {number for node in texts for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
-        head, near = range(function.lineno, function.body[0].lineno), range(meant[0] - AROUND, meant[-1] + AROUND + 1)
-        lines = self.text.split("\n")
         numbers = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-        return self.lines({n: lines[n - 1] for n in numbers if n in {*head, *near} - hidden}, meant)
+        return self.lines({n: lines[n - 1] for n in numbers if n not in hidden}, statement.lines)
 
     def lines(self, lines: Mapping[int, str], meant: Sequence[int] = ()) -> Excerpt:
         """Lines of the module, by their numbers there, with those that are meant marked."""

@@ -61,11 +61,11 @@ class AtHome(Versions):
         finally:
             submission.close()
 
-    def judge(self, text: str | None = None, others: int = 0) -> Trial:
+    def judge(self, text: str | None = None) -> Trial:
         """Run the tests of the component's task."""
         tests = _tests(self._assignment.path)
         tests.outcomes = {}
-        run_in_process(tests, self._load(text), self._task, self.seed + others)
+        run_in_process(tests, self._load(text), self._task, self.seed)
         return Trial(tuple(tests.outcomes.values()))
 
     def _load(self, text: str | None) -> InProcessSubmission:

@@ -9,7 +9,7 @@ from ..course.assignment_code import OwnWork
 from ..grading.record import content_hash
 from ..grading.seeds import Seeds
 from ..intake.modules import Intake
-from . import behaviour, changes
+from . import behaviour
 from .bench import Bench, Component
 from .question import Question
 from .sheets import Sheet
@@ -18,18 +18,14 @@ N_QUESTIONS, N_IN_A_SITTING = 5, 6
 CONTENT_CHARACTERS = 12
 KINDS: Mapping[str, tuple[Callable[[Component], Question | None], str]] = {
     "branch": (behaviour.branch_question, "CALLS"),
-    "breaking": (changes.breaking_question, ""),
-    "choice": (behaviour.choice_question, "CHOICES"),
-    "equal": (changes.equal_question, "CALLS"),
     "input": (behaviour.input_question, "CALLS"),
-    "order": (changes.order_question, "CALLS"),
     "purpose": (behaviour.purpose_question, "SYMPTOMS"),
     "shape": (behaviour.shape_question, "SCENES"),
     "symptom": (behaviour.symptom_question, "SYMPTOMS"),
     "value": (behaviour.value_question, "BY_HAND"),
 }
-"""The function of each kind of question, and the table of the components that it can be asked about; "" = all."""
-HUNT = {"hunt": (changes.hunt_question, "CALLS")}
+"""The function of each kind of question, and the table of the components that it can be asked about."""
+HUNT = {"hunt": (behaviour.hunt_question, "CALLS")}
 
 
 class Examiner:
@@ -66,14 +62,14 @@ class Examiner:
         kinds = draw.sample([*self._kinds], len(self._kinds))
         questions: list[Question] = []
         asked: set[tuple[str, str]] = set()
-        for kind in kinds * 2:  # once more, about another component, where some kinds do not fit this code
+        for kind in kinds * 3:  # again, about other components, until there are enough
             ask, table = self._kinds[kind]
             # Components about which there is no question yet come first.
             own.sort(key=lambda component: sum(question.component == component.name for question in questions))
             for component in own:
                 if len(questions) == self._n_questions:
                     return questions
-                is_possible = not table or component.name in self._tables[table]
+                is_possible = component.name in self._tables[table]
                 if (kind, component.name) in asked or not is_possible or not component.works:
                     continue
                 asked.add((kind, component.name))

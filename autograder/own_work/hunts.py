@@ -2,7 +2,7 @@
 
 The change is drawn by the term, the student's name and the code, among small changes that raise no exception, keep all
 shapes and fail some tests of the task: about as many for everybody. Nothing is handed out but what the student has
-written. Home (`boxes.py`) and grading (`graded.py`) draw alike; hunts on paper (`changes.py`) have the same rule.
+written. Home (`boxes.py`) and grading (`graded.py`) draw alike; hunts on paper (`behaviour.py`) have the same rule.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ LEAST_TYPICAL, MOST_TYPICAL, MOST_MISSED = 0.1, 0.6, 0.8
 """Share of the tests that a change should fail: so that all hunts are about as hard; and the largest one."""
 SCALES = (1.0, 0.01, 30.0)
 MOST_NUMBERS, LONGEST_CODE = 4096, 200
-PARTS = ("an input that shows it", "the changed line")
-"""Parts of an answer, as items of the rubric name them."""
+THE_INPUT = "an input that shows it"
+"""As items of the rubric name it; the other part of an answer is the changed line."""
 
 Inputs = Sequence[Tensor | None]
 """Of a call."""
@@ -129,65 +129,61 @@ class Hunt:
         return any(differ(due, got) is True for due, got in pairs)
 
     def check(self, part: str, answer: object) -> None:
-        """Check one of PARTS of an answer. Raises: CheckFailed."""
+        """Check a part of an answer. Raises: CheckFailed."""
         __tracebackhide__ = True
         if not isinstance(answer, dict) or not {"line", "now", "input"} <= answer.keys():
             fail(self._about("the answer"), 'a dictionary with "line", "now" and "input"', shown(answer))
-        checks = dict(zip(PARTS, (self._check_input, self._check_line), strict=True))
-        checks[part](answer)
+        if part == THE_INPUT:
+            self._check_input(answer["input"])
+        else:
+            self._check_line(answer["line"], answer["now"])
 
     def _about(self, text: str) -> str:
         return f"the hunt of {self.student} in {self.number}: {text}"
 
-    def _check_input(self, answer: Mapping[str, Any]) -> None:
+    def _check_input(self, given: object) -> None:
         __tracebackhide__ = True
-        inputs = self._read_input(answer["input"])
+        axes = [f"{value.ndim} axes" if isinstance(value, Tensor) else "None" for value in self.scene.inputs]
+        right = f"a list of {len(axes)} arguments: {', '.join(axes)}, at most {MOST_NUMBERS:,} numbers each"
+        inputs = self._read_input(given)
+        expect(bool(inputs), self._about("the input"), right, shown(given))
         [due] = self.run([inputs])
         expect(due is not None, self._about("the input"), "one that your own code takes", "an exception")
         differs = differ(due, *self.run([inputs], self.change.text)) is True
         expect(differs, self._about("the box and your code on this input"), "different results", "the same")
 
-    def _check_line(self, answer: Mapping[str, Any]) -> None:
+    def _read_input(self, given: Any) -> list[Tensor | None]:
+        """Return the arguments as tensors of the example's kinds; none where they are not such."""
+        inputs: list[Tensor | None] = []
+        try:
+            for value, example in zip(given, self.scene.inputs, strict=True):
+                if value is None or example is None:
+                    inputs.append(None)
+                    continue
+                inputs.append(tensor := torch.as_tensor(value).detach().to(example.dtype))
+                if tensor.ndim != example.ndim or not 0 < tensor.numel() <= MOST_NUMBERS:
+                    return []
+        except Exception:  # whatever a value that is no number raises
+            return []
+        return inputs
+
+    def _check_line(self, number: Any, code: Any) -> None:
         """Accept any line with which the code does what the box does: several may explain it."""
         __tracebackhide__ = True
-        number, code, last = answer["line"], answer["now"], len(self.lines)
-        is_number = isinstance(number, int) and 0 < number <= last
-        expect(is_number, self._about("the line"), f"a whole number from 1 to {last}", shown(number))
+        known = dict(enumerate(self.lines, start=1))
+        is_number = isinstance(number, int) and number in known
+        expect(is_number, self._about("the line"), f"a whole number from 1 to {len(known)}", shown(number))
         is_code = isinstance(code, str) and "\n" not in code and len(code) <= LONGEST_CODE
         expect(is_code, self._about("its code now"), "one line of Python, as a text", shown(code))
-        lines, line = self.versions.text.split("\n"), list(self.lines)[number - 1]
-        old = lines[line - 1]
-        lines[line - 1] = old[: len(old) - len(old.lstrip())] + code.strip()
+        lines, index = self.versions.text.split("\n"), known[number] - 1
+        old = lines[index]
+        lines[index] = f"{old[: len(old) - len(old.lstrip())]}{code.strip()}"
         text = "\n".join(lines)
         if isinstance(tree_of(text), SyntaxError):
             fail(self._about("its code now"), f"Python in the place of line {number}", shown(code))
-        results = (self.versions.results("CALLS", version) for version in (text, self.change.text))
-        is_same = all(
-            bool(a) and a.keys() == b.keys() and all(differ(a[call], b[call]) is not True for call in a)
-            for a, b in zip(*results, strict=True)
-        )
+        is_same = self.versions.agree(text, self.change.text)
         changed = self._about(f"your code with this line {number}")
         expect(is_same, changed, "the same results as the box, in every call", "others")
-
-    def _read_input(self, given: object) -> list[Tensor | None]:
-        __tracebackhide__ = True
-        axes = [f"{value.ndim} axes" if isinstance(value, Tensor) else "None" for value in self.scene.inputs]
-        about, right = self._about("the input"), f"a list of {len(axes)} arguments: {', '.join(axes)}"
-        if not isinstance(given, (list, tuple)) or len(given) != len(axes):
-            fail(about, right, shown(given))
-        inputs: list[Tensor | None] = []
-        for value, example in zip(given, self.scene.inputs, strict=True):
-            if value is None or example is None:
-                inputs.append(None)
-                continue
-            try:
-                tensor = torch.as_tensor(value).detach()
-            except Exception:  # whatever a value that is no number raises
-                fail(about, "tensors, or numbers in lists that are equally long", shown(value))
-            is_small = 0 < tensor.numel() <= MOST_NUMBERS and tensor.ndim == example.ndim
-            expect(is_small, about, f"{right}, at most {MOST_NUMBERS:,} numbers each", f"shape {tuple(tensor.shape)}")
-            inputs.append(tensor.to(example.dtype))
-        return inputs
 
 
 def draw_hunt(number: str, versions: Versions, student: str, assignment: Assignment) -> Hunt | None:

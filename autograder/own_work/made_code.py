@@ -15,7 +15,6 @@ import tomllib
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,47 +23,15 @@ from foundation.command_line import UserError
 
 from ..course.assignment_code import read_cells
 from ..course.catalogue import apply, faults_of
-from ..intake.sources import Sources, read_modules
+from ..intake.sources import read_modules
 
 OWN_TESTS, PACKED = "own_tests.toml", "own_tests.packed"
 REFERENCE = "reference"
-WRAPPED = "\n\nimplementation = {name}\n"
 
 
 def read_table(assignment: Assignment, file: str) -> Mapping[str, Any]:
     """Read a file of the assignment."""
     return tomllib.loads((assignment.folder / file).read_text(encoding="utf-8"))
-
-
-def bare_text(component: str, sources: Sources) -> str:
-    """A component and all that it needs of the sources, in one text without docstrings, annotations and comments."""
-    nodes = {name: node for _, text in sources.values() for name, node in _bare(text).items()}
-    needed, waiting = set[str](), {component.partition(".")[2]}
-    while waiting:
-        needed |= waiting
-        named = {part.id for name in waiting for part in ast.walk(nodes[name]) if isinstance(part, ast.Name)}
-        waiting = (named & nodes.keys()) - needed
-    return "\n".join(dict.fromkeys(ast.unparse(node) for name, node in nodes.items() if name in needed))
-
-
-@lru_cache
-def _bare(text: str) -> Mapping[str, ast.stmt]:
-    """The statements of a module that define a name each."""
-    nodes: dict[str, ast.stmt] = {}
-    for node in ast.parse(text).body:
-        for part in ast.walk(node):
-            if isinstance(part, (ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(part) is not None:
-                part.body[0] = ast.Pass()
-            if isinstance(part, ast.FunctionDef):
-                part.returns = None
-            if isinstance(part, ast.arg):
-                part.annotation = None
-        match node:
-            case ast.Import(names=names) | ast.ImportFrom(names=names, level=0):
-                nodes |= {alias.asname or alias.name.partition(".")[0]: node for alias in names}
-            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
-                nodes[name] = node
-    return nodes
 
 
 @dataclass(frozen=True)
@@ -113,9 +80,10 @@ def _made(component: str, task: Task, assignment: Assignment) -> Iterator[Implem
 
 
 def _alone(component: str, text: str) -> str:
-    """A component of a module with this text, as an implementation."""
-    module, _, name = component.partition(".")
-    return bare_text(component, {module: ("", text)}) + WRAPPED.format(name=name)
+    """A module with this text as an implementation of a component: without its own package, and without comments."""
+    module = ast.parse(text)
+    module.body = [node for node in module.body if not (isinstance(node, ast.ImportFrom) and node.level)]
+    return f"{ast.unparse(module)}\n\nimplementation = {component.partition('.')[2]}\n"
 
 
 def pack(assignment: Assignment) -> bytes:

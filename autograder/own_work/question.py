@@ -8,13 +8,11 @@ reveals the answer.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from ..testing.comparison import are_near
@@ -27,35 +25,22 @@ N_OPTIONS = len(LETTERS)
 NUMBER, WORDS = re.compile(r"-?\d+\.?\d*"), re.compile(r"\w+|[^\w\s]")
 TYPED = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 LONGEST_ANSWER = 200
-FEATURES = ("length", "digits", "stops", "line", "growth", "what stays", "words in common")
+FEATURES = ("length", "digits", "stops", "number", "words in common")
 """By which the right option must not be known."""
 MOST_IN_POOL = 12
 
 
+Split = tuple[Sequence[str], Sequence[str]]
+"""Options that are right, and options that are wrong; code in an option stands between backquotes."""
+
+
 @dataclass(frozen=True)
-class Option:
-    """One of several answers: a text, or a changed line of code.
+class ChangedLine:
+    """A line of code with its place, as it is and as it would be."""
 
-    Attributes:
-        text: in words; code in it stands between backquotes.
-        place: of the line.
-        before: the line as it is.
-        after: the line as it would be.
-    """
-
-    text: str = ""
-    place: str = ""
-    before: str = ""
-    after: str = ""
-
-    @property
-    def shown(self) -> str:
-        """Its text, or its line."""
-        return self.after or self.text
-
-
-Split = tuple[Sequence[Option], Sequence[Option]]
-"""Options that are right, and options that are wrong."""
+    place: str
+    before: str
+    after: str
 
 
 @dataclass(frozen=True)
@@ -80,8 +65,8 @@ class Question:
     text: tuple[str, ...]
     answer: str
     excerpts: tuple[Excerpt, ...] = ()
-    change: Option | None = None
-    options: tuple[Option, ...] = ()
+    change: ChangedLine | None = None
+    options: tuple[str, ...] = ()
     right: int | None = None
     why: tuple[str, ...] = ()
     numbers: tuple[float, ...] = ()
@@ -95,19 +80,19 @@ def multiple_choice(
     kind: str,
     component: str,
     text: tuple[str, ...],
-    right: Option,
-    options: Sequence[Option],
+    right: str,
+    options: Sequence[str],
     excerpts: tuple[Excerpt, ...] = (),
-    change: Option | None = None,
+    change: ChangedLine | None = None,
     why: tuple[str, ...] = (),
 ) -> Question:
     """A question with options in this order, of which one is right."""
     index = options.index(right)
-    answer = f"{LETTERS[index]}: {right.text}" if right.text else LETTERS[index]
+    answer = f"{LETTERS[index]}: {right}"
     return Question(kind, component, text, answer, excerpts, change, tuple(options), index, why)
 
 
-def drawn(splits: Sequence[Split], draw: random.Random) -> Iterator[tuple[int, Option, list[Option]]]:
+def drawn(splits: Sequence[Split], draw: random.Random) -> Iterator[tuple[int, str, list[str]]]:
     """Yield what may be asked about: the index of a split, a right option of it, and four options.
 
     Each option that is right in some split is once, with wrong ones that are right in another, as far as there are
@@ -124,7 +109,7 @@ def drawn(splits: Sequence[Split], draw: random.Random) -> Iterator[tuple[int, O
     yield from (entry[1:] for entry in sorted(asked, key=lambda entry: entry[0]))
 
 
-def with_wrong(right: Option, pool: Iterable[Option], draw: random.Random, wanted: Sequence[float]) -> list[Option]:
+def with_wrong(right: str, pool: Iterable[str], draw: random.Random, wanted: Sequence[float]) -> list[str]:
     """The right option and three wrong ones, in any order; fewer where the pool is small."""
     mixed = draw.sample(different := list(dict.fromkeys(pool)), min(len(different), MOST_IN_POOL))
     several = itertools.combinations(mixed, min(len(mixed), N_OPTIONS - 1))
@@ -137,7 +122,7 @@ def drawn_ranks(draw: random.Random) -> list[int]:
     return [draw.randrange(N_OPTIONS) for _ in FEATURES]
 
 
-def distance(right: Option, options: Iterable[Option], wanted: Sequence[float]) -> float:
+def distance(right: str, options: Iterable[str], wanted: Sequence[float]) -> float:
     """Return how far the ranks of the right option among others are from those that are wanted."""
     wrong = [option for option in options if option != right]
     own, *others = (features(option, [right, *wrong]) for option in (right, *wrong))
@@ -145,19 +130,10 @@ def distance(right: Option, options: Iterable[Option], wanted: Sequence[float]) 
     return sum(abs(rank - other) for rank, other in zip(ranks, wanted, strict=True))
 
 
-def features(option: Option, options: Sequence[Option]) -> tuple[float, ...]:
-    """FEATURES of an option: its own, and how much it has in common with the other options."""
-    own, words = _alone(option)
-    others = [_alone(other)[1] for other in options if other is not option]
-    return (*own, sum(len(words & other) / max(1, len(words | other)) for other in others))
-
-
-@functools.lru_cache(256)
-def _alone(option: Option) -> tuple[tuple[float, ...], frozenset[str]]:
-    """Length, digits, stops, how far down, how much longer it makes a line, how much of it stays; and its words."""
-    before, after = (WORDS.findall(text) for text in (option.before, option.shown))
-    number = NUMBER.search(option.place or option.text)
-    place, digits = float(number[0]) if number else 0.0, sum(character.isdigit() for character in option.shown)
-    stops, growth = sum(word in ".," for word in after) / max(1, len(after)), len(option.after) - len(option.before)
-    stays = SequenceMatcher(None, before, after).ratio()
-    return (len(option.shown), digits, stops, place, growth, stays), frozenset(after)
+def features(option: str, options: Sequence[str]) -> tuple[float, ...]:
+    """FEATURES of an option: its own, and how many words it has in common with the other options."""
+    words, number = WORDS.findall(option), NUMBER.search(option)
+    digits, stops = sum(character.isdigit() for character in option), sum(word in ".," for word in words)
+    others = [{*WORDS.findall(other)} for other in options if other != option]
+    common = sum(len({*words} & other) / max(1, len({*words} | other)) for other in others)
+    return (len(option), digits, stops / max(1, len(words)), float(number[0]) if number else 0.0, common)

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import StatisticsError, correlation
-from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -33,8 +30,6 @@ KEY, ANSWERS, RESULTS = "key.json", "answers.csv", "results.csv"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
 NONE = "-"
 """In the place of a letter: no answer."""
-LEAST_SITTING, LEAST_DISCRIMINATION = 10, 0.1
-"""Answers that are enough to judge a kind; and what it must reach to tell strong students from weak ones."""
 
 
 @dataclass(frozen=True)
@@ -72,21 +67,12 @@ def with_code_spans(text: str) -> Markup:
 
 @dataclass(frozen=True)
 class Seat:
-    """The questions of one student.
-
-    Attributes:
-        seat: its number.
-        student: the student's key.
-        name: for people.
-        right: the letters, "BDACAD".
-        kinds: of the questions.
-    """
+    """Where one student sits, and the letters of the right answers, "BDACAD"."""
 
     seat: int
-    student: str
+    student: str  # the key
     name: str
     right: str
-    kinds: tuple[str, ...]
 
 
 def assign_seats(sheets: Sequence[Sheet]) -> list[tuple[Seat, Sheet]]:
@@ -95,9 +81,7 @@ def assign_seats(sheets: Sequence[Sheet]) -> list[tuple[Seat, Sheet]]:
     seats = []
     for number, sheet in enumerate(asked, start=1):
         right = "".join(LETTERS[question.right] for question in sheet.questions if question.right is not None)
-        seats.append(
-            (Seat(number, sheet.key, sheet.name, right, tuple(question.kind for question in sheet.questions)), sheet)
-        )
+        seats.append((Seat(number, sheet.key, sheet.name, right), sheet))
     return seats
 
 
@@ -113,10 +97,10 @@ def read_key(folder: Path) -> dict[int, Seat]:
     """The seats by number. Raises: UserError where the sitting was not drawn, or its key is damaged."""
     try:
         rows = json.loads((folder / KEY).read_text(encoding="utf-8"))
-        seats = [Seat(**{**row, "kinds": tuple(row["kinds"])}) for row in rows]
+        seats = [Seat(**row) for row in rows]
     except FileNotFoundError:
         raise UserError(f"{printable(str(folder))}: no such sitting; draw it first: ask … --sitting NAME") from None
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{printable(str(folder / KEY))}: cannot be read ({error}); draw the sitting again") from None
     return {seat.seat: seat for seat in seats}
 
@@ -156,40 +140,3 @@ def write_results(answers: Mapping[int, str], seats: Mapping[int, Seat], folder:
     rows = [asdict(seats[n]) | {"right": n_right(answers[n], seats[n]), "of": len(answers[n])} for n in sorted(answers)]
     write_whole(folder / RESULTS, as_csv(["seat", "student", "name", "right", "of"], rows))
     return folder / RESULTS
-
-
-class Analysis(NamedTuple):
-    """Results of a kind of question: number of answers, and the share of right ones.
-
-    `discrimination` is the correlation of a right answer with the share of right answers to the student's other
-    questions; None where it is unknown. A kind that is weak does not tell strong students from weak ones.
-    """
-
-    kind: str
-    n: int
-    easiness: float
-    discrimination: float | None
-
-    @property
-    def is_weak(self) -> bool:
-        """True if this kind should be dropped."""
-        return self.discrimination is not None and self.discrimination < LEAST_DISCRIMINATION
-
-
-def analyse(answers: Mapping[int, str], seats: Mapping[int, Seat]) -> list[Analysis]:
-    """The kinds, from the hardest to the easiest."""
-    pairs: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for number, letters in answers.items():
-        total = n_right(letters, seats[number])
-        for letter, right, kind in zip(letters, seats[number].right, seats[number].kinds, strict=True):
-            is_right = letter == right
-            pairs[kind].append((float(is_right), (total - is_right) / max(1, len(letters) - 1)))
-    analyses = []
-    for kind, some in pairs.items():
-        hits, others = zip(*some, strict=True)
-        try:
-            discrimination = correlation(hits, others) if len(some) >= LEAST_SITTING else None
-        except StatisticsError:  # nothing varies
-            discrimination = None
-        analyses.append(Analysis(kind, len(some), sum(hits) / len(some), discrimination))
-    return sorted(analyses, key=lambda analysis: analysis.easiness)

@@ -11,29 +11,24 @@ import copy
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foundation.texts import with_comment
 
 from ..intake.sources import Sources, in_module, tree_of
 from ..testing.comparison import fail
-from .operators import mutations, own_attribute
+from .operators import mutations
 
 if TYPE_CHECKING:  # students have no intake
     from ..intake.modules import Intake
 
 MOST_TESTS = 40
 """Of one class."""
-MOST_CHARACTERS = 150
-"""Of a line that is shown."""
 COMMENT = re.compile(r"\s*(#.*)?\r?")
 
 NESTED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
-MOST_STATEMENTS = 100
-"""Of a component, that are asked about."""
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 NO_SLIPS = {"conditions", "indices", "orders"}
 """Mutations that seldom look as if somebody had written them."""
@@ -49,12 +44,10 @@ class Statement:
     Attributes:
         node: of the syntax tree.
         function: the innermost function around it.
-        alike: attributes of `self` that are made in one way, by each of them.
     """
 
     node: ast.stmt
     function: ast.FunctionDef
-    alike: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     @property
     def lines(self) -> range:
@@ -118,15 +111,7 @@ def named_tests(text: str, name: str) -> dict[str, str]:
 
 
 def own_statements(intake: Intake, component: str) -> list[Statement]:
-    """The statements of a component, and of helpers beside it, that the student has written.
-
-    Args:
-        intake: the submission.
-        component: "layers.LayerNorm".
-
-    Returns:
-        The statements; none where the module cannot be read, or is not the student's.
-    """
+    """The statements of a component and its helpers that the student has written; none of code that cannot be read."""
     module, _, name = component.partition(".")
     ours = definitions_of(intake.sources[module][1]) if module in intake.submitted else {}
     if name not in ours:
@@ -141,40 +126,19 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
     mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
     helpers = [node for other, node in ours.items() if other in mentioned - handed_out.keys() - {name}]
     statements = [statement for node in (ours[name], *helpers) for statement in statements_in(node)]
-    lines = intake.sources[module][1].split("\n")
-    legible = [statement for statement in statements if is_legible(statement, lines)]
-    return [statement for statement in legible[:MOST_STATEMENTS] if ast.dump(statement.node) not in given]
+    return [statement for statement in statements if ast.dump(statement.node) not in given]
 
 
-def is_legible(statement: Statement, lines: list[str]) -> bool:
-    """True if all lines of a statement can be shown, and it is no docstring or `...`."""
-    is_text = isinstance(statement.node, ast.Expr) and isinstance(statement.node.value, ast.Constant)
-    return not is_text and all(len(lines[number - 1]) <= MOST_CHARACTERS for number in statement.lines)
-
-
-def statements_in(
-    node: ast.stmt, function: ast.FunctionDef | None = None, alike: Mapping[str, Collection[str]] = MappingProxyType({})
-) -> Iterator[Statement]:
-    """Yield the simple statements of a definition, in order."""
-    if isinstance(node, SIMPLE) and function is not None:
-        yield Statement(node, function, alike)
-    if isinstance(node, ast.ClassDef):
-        function, alike = None, attributes_alike(node)
-    elif isinstance(node, ast.FunctionDef):
-        function = node
+def statements_in(node: ast.stmt, function: ast.FunctionDef | None = None) -> Iterator[Statement]:
+    """Yield the simple statements of a definition, in order, without docstrings."""
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    if isinstance(node, SIMPLE) and not is_text and function is not None:
+        yield Statement(node, function)
+    if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+        function = node if isinstance(node, ast.FunctionDef) else None
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
-            yield from statements_in(child, function, alike)
-
-
-def attributes_alike(definition: ast.ClassDef) -> dict[str, Collection[str]]:
-    """The attributes of `self` that are set to the same code, by each of them: projections of the same size."""
-    ways: dict[str, list[str]] = {}
-    for node in ast.walk(definition):
-        match node:
-            case ast.Assign(targets=[target], value=ast.Call() as value) if name := own_attribute(target):
-                ways.setdefault(ast.dump(value), []).append(name)
-    return {name: names for names in ways.values() for name in names if len(names) > 1}
+            yield from statements_in(child, function)
 
 
 def with_code(text: str, node: ast.stmt | ast.expr, code: str) -> str | None:
@@ -210,12 +174,6 @@ def slips(statement: Statement) -> Iterator[tuple[str, str]]:
     """The kind of each slip, and the statement's code with it."""
     if isinstance(statement.node, ast.Expr):
         yield "statements", "pass"
-    for kind, node, other in slips_inside(statement):
-        yield kind, statement.with_expression(node, other)
-
-
-def slips_inside(statement: Statement) -> Iterator[tuple[str, ast.expr, ast.expr]]:
-    """Yield the kind of each slip in a part of a statement, the part, and what stands in its place."""
     kinds = arguments_of(statement.function)
     making = [call for call in calls_in(statement.node) if makes(call)]
     sizes = {id(size) for call in making for size in (*call.args, *(keyword.value for keyword in call.keywords))}
@@ -226,12 +184,12 @@ def slips_inside(statement: Statement) -> Iterator[tuple[str, ast.expr, ast.expr
         # With a layer of other sizes nothing works.
         own = kinds.get(node.id) if isinstance(node, ast.Name) and id(node) not in sizes else None
         alike = [name for name in kinds if kinds[name] == own]
-        for kind, other in mutations(node, alike, statement.alike.get(own_attribute(node), ())):
+        for kind, other in mutations(node, alike):
             is_unpacked = node is unpacked and not isinstance(other, (ast.Call, ast.Tuple))
             if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other) and not is_unpacked:
-                yield kind, node, other
+                yield kind, statement.with_expression(node, other)
         if own is not None and own.endswith("None"):
-            yield "not_passed_on", node, ast.Constant(None)
+            yield "not_passed_on", statement.with_expression(node, ast.Constant(None))
 
 
 def without(statement: Statement) -> Iterator[tuple[str, str]]:
@@ -248,31 +206,16 @@ Changing = Callable[[Statement], Iterator[tuple[str, str]]]
 
 
 def changes_of(text: str, own: Sequence[Statement], changing: Changing = slips) -> list[Change]:
-    """All changes of one line in the statements of a module's text, each line once.
-
-    A statement on several lines has only slips, each in a part that stands on one of them.
-    """
+    """All changes of one line in the statements of a module's text that stand on one line, each changed line once."""
     changes: dict[tuple[int, str], Change] = {}
-    lines = text.split("\n")
     for statement in own:
-        versions: Iterator[tuple[str, int, str | None]]
-        if len(statement.lines) == 1:
-            whole = statement.node
-            versions = ((kind, whole.lineno, with_code(text, whole, code)) for kind, code in changing(statement))
-        else:
-            inner = slips_inside(statement) if changing is slips else iter(())
-            versions = ((kind, part.lineno, with_code(text, part, in_place(other))) for kind, part, other in inner)
-        for kind, line, changed in versions:
+        line = statement.node.lineno
+        for kind, code in changing(statement) if len(statement.lines) == 1 else ():
+            changed = with_code(text, statement.node, code)
             before, after = (version.split("\n")[line - 1].strip() for version in (text, changed or text))
-            if changed and after != before and changed.count("\n") == len(lines) - 1:
+            if changed and after != before and changed.count("\n") == text.count("\n"):
                 changes.setdefault((line, after), Change(line, before, after, changed, kind))
     return list(changes.values())
-
-
-def in_place(node: ast.expr) -> str:
-    """The code of an expression that can stand in the place of any other."""
-    code = ast.unparse(node)
-    return code if isinstance(node, (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript)) else f"({code})"
 
 
 def is_plausible(node: ast.expr, other: ast.expr) -> bool:

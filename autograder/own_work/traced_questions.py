@@ -13,8 +13,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -36,7 +36,6 @@ from .student_lines import definition_of, lines_of, todo_in
 
 N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4
 BLOCKS = (ast.If, ast.For, ast.While)
-SETTING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.Return)
 NOT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp, ast.Lambda)
 
 
@@ -113,8 +112,7 @@ def find(component: str, submission: SubmissionUnderTest, assignment: Assignment
     places = places_in(lines)
     draw = random.Random(number_of(component, tag))  # noqa: S311  the same for the same code
     scene: Scene = tables["SCENES"][component](Case(0, f"questions about {component} {tag}"))
-    subject = scene.subject(submission)
-    sights = watch(submission, scene, subject, places)
+    sights = watch(submission, scene, scene.subject(submission), places)
     by_numbers: Iterator[Question] = iter(())
     if component in tables["BY_HAND"]:
         by_hand: Scene = tables["BY_HAND"][component](Case(0, tag))
@@ -124,9 +122,8 @@ def find(component: str, submission: SubmissionUnderTest, assignment: Assignment
         scene.ask("shape", about_shape(sight, sight.place.number), *shape)
         for sight, shape in shapes_in(scene, sights, draw)
     )
-    changed = _asked_for_change(scene, lines, sights, lambda other: watch(submission, other, subject, places))
-    kinds = draw.sample([next(by_numbers, None), changed, _asked_for_runs(scene, sights, draw)], 3)
-    questions = [question for question in (next(shapes, None), *kinds, *by_numbers, *shapes) if question is not None]
+    first = next(shapes, None), next(by_numbers, None), _asked_for_runs(scene, sights, draw)
+    questions = [question for question in (*first, *shapes, *by_numbers) if question is not None]
     listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
     return OwnQuestions(tag, listing, tuple(questions[:N_QUESTIONS]))
 
@@ -205,55 +202,6 @@ def numbers_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> It
         if 0 < len(held) <= MOST_NUMBERS and all(abs(number) < 1e4 for number in held) and [*held] not in given:
             fitting.setdefault(tuple(round(number, 4) for number in held), sight.place)
     yield from ((place, held) for held, place in fitting.items())
-
-
-def _asked_for_change(
-    scene: Scene, lines: Mapping[int, str], sights: Sequence[Sight], look: Callable[[Scene], Sequence[Sight]]
-) -> Question | None:
-    """Ask for the first line that computes something else where the mask forbids the last sentence its first key."""
-    masks = [value for value in scene.inputs if isinstance(value, Tensor) and value.dtype is torch.bool]
-    if not masks:
-        return None
-    turned = masks[0].clone()
-    cell = (len(turned) - 1, *[0] * (turned.ndim - 1))
-    turned[cell] ^= True
-    others = look(replace(scene, inputs=tuple(turned if tensor is masks[0] else tensor for tensor in scene.inputs)))
-    changed = [
-        sight.place.number
-        for sight, other in zip(sights, others, strict=True)
-        if sight.value is not None
-        and other.value is not None
-        and sight.value.shape == other.value.shape
-        and not torch.equal(sight.value, other.value)
-    ]
-    if not changed or min(changed) == min(sight.place.number for sight in sights):
-        return None
-    position = next(index for index, value in enumerate(scene.inputs) if value is masks[0])
-    if _may_change_before(min(changed), "\n".join(lines.values()), position, sights):
-        return None
-    asked = "Of the lines that set a name or return, which is the first that computes other values?"
-    return scene.ask("change", f"Now mask[{', '.join(map(str, cell))}] turns from True to False. {asked}", min(changed))
-
-
-def _may_change_before(answer: int, text: str, position: int, sights: Sequence[Sight]) -> bool:
-    """True if an earlier line sets what the mask may decide, out of sight: a list, an attribute, a tensor in a loop."""
-    out_of_sight = {sight.place.number for sight in sights if sight.times > 1 or (sight.times and sight.value is None)}
-    in_sight = {sight.place.number for sight in sights} - out_of_sight
-    statements = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt))
-    nodes = sorted(statements, key=lambda node: node.lineno)
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name != "__init__"]
-    called = next((function for function in functions if function.name == "forward"), functions[0])
-    inputs = [argument.arg for argument in called.args.args if argument.arg != "self"]
-    others = {argument.arg for function in functions for argument in function.args.args} - {"self", *inputs}
-    masked = {*others, *inputs[position : position + 1]}  # of helpers, any argument may be
-    for node in (node for node in nodes if isinstance(node, SETTING) and node.lineno < answer):
-        within = node.iter if isinstance(node, ast.For) else node
-        names = [part for part in ast.walk(within) if isinstance(part, ast.Name)]
-        if any(part.id in masked for part in names if isinstance(part.ctx, ast.Load)):
-            if node.lineno not in in_sight:
-                return True
-            masked |= {part.id for part in names if isinstance(part.ctx, ast.Store)}
-    return False
 
 
 def _asked_for_runs(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Question | None:

@@ -44,7 +44,7 @@ class Trial:
     @property
     def missed(self) -> list[str]:
         """Names of the tests that do not pass, without their parameters."""
-        return list(dict.fromkeys(function_of(test) for test in self.rows))
+        return list(dict.fromkeys(test.partition("[")[0] for test in self.rows))
 
     @property
     def rows(self) -> dict[str, bool]:
@@ -60,11 +60,6 @@ class Trial:
     def is_clear(self) -> bool:
         """True if each test has passed or failed for a reason that the code alone gives."""
         return bool(self.outcomes) and not any(outcome.state in BROKEN for outcome in self.outcomes)
-
-
-def function_of(test: str) -> str:
-    """Name of a test without its parameters."""
-    return test.partition("[")[0]
 
 
 class Versions(ABC):
@@ -87,8 +82,8 @@ class Versions(ABC):
         """Open the submission, or a version of it."""
 
     @abstractmethod
-    def judge(self, text: str | None = None, others: int = 0) -> Trial:
-        """Run the tests of the component's task on the code, or on a version; with `others` on other inputs."""
+    def judge(self, text: str | None = None) -> Trial:
+        """Run the tests of the component's task on the code, or on a version."""
 
     def look(self, see: Callable[[Any], Result], text: str | None = None) -> Result | None:
         """Return what a function sees of the code, or of a version; None where code raises, theirs or ours."""
@@ -129,6 +124,11 @@ class Versions(ABC):
                 return None
             seen.append({call for call, differs in verdicts.items() if differs})
         return seen[0] if seen[0] == seen[1] else None
+
+    def agree(self, text: str, other: str) -> bool:
+        """True if no call has another result in one version than in another."""
+        pairs = zip(self.results("CALLS", text), self.results("CALLS", other), strict=True)
+        return all(a and not any(differ(a[call], b.get(call)) is True for call in a) for a, b in pairs)
 
     def keeps_shapes(self, text: str) -> bool:
         """True if a version raises no more exceptions, and leaves all shapes as they are."""

@@ -180,21 +180,13 @@ class Worker(Service):
         """Imports a module; all are, before anything is built or called."""
         importlib.import_module(f"{self._components.name}.{request['module']}")
 
-    def do_try(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[list[bool]]:
-        """Run tests of a submitted class, each with one seed after the other until it passes; return which passed.
-
-        Nothing is run after a test that has failed with all its seeds.
-        """
+    def do_try(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[bool]:
+        """Run a test of a submitted class with one seed after the other until it passes; return with which it did."""
         tests = self._components.get(request["tests"])
         if self._peer is None:
             self._peer = Peer(*self._pipes)
         make, try_test = partial(self._peer.implementation, request["component"]), self._stand_ins.try_test  # type: ignore[attr-defined]
-        verdicts: list[list[bool]] = []
-        for name, seeds in zip(request["names"], request["seeds"], strict=True):
-            verdicts.append([not reason for reason in try_test(tests, name, make, seeds)])
-            if not verdicts[-1][-1]:
-                break
-        return verdicts
+        return [not reason for reason in try_test(tests, request["test"], make, request["seeds"])]
 
     def do_find(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
         """Raises what is the matter where a component cannot be had."""

@@ -83,7 +83,7 @@ def test_points_comments_and_late_days_count_and_are_shown(typed, output, log):
 
 def test_a_sitting_gives_points(typed, output, tmp_path):
     typed.grade()
-    seats = [Seat(1, "anna", "Anna", "ABCD", ("shape",) * 4), Seat(2, "bob", "Bob", "ABCD", ("shape",) * 4)]
+    seats = [Seat(1, "anna", "Anna", "ABCD"), Seat(2, "bob", "Bob", "ABCD")]
     (tmp_path / "oral" / "sitting-noon").mkdir(parents=True)
     write_key(seats, tmp_path / "oral" / "sitting-noon")
     (tmp_path / "answers.csv").write_text("seat,name,answers\n1,Anna,ABCA\n2,Bob,A---\n")

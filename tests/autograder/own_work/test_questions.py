@@ -6,12 +6,17 @@ import re
 
 import pytest
 
-from assignment.own_work.choices import TESTS
 from autograder.grading.seeds import Seeds
 from autograder.intake.submission import take_in
-from autograder.own_work.behaviour import choice_question, purpose_question, shape_question, symptom_question
+from autograder.own_work.behaviour import (
+    branch_question,
+    hunt_question,
+    input_question,
+    purpose_question,
+    shape_question,
+    symptom_question,
+)
 from autograder.own_work.bench import Component
-from autograder.own_work.changes import breaking_question, equal_question, hunt_question, neighbours
 from autograder.own_work.examiner import Examiner
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
@@ -22,7 +27,6 @@ from ..submissions import write_submission
 pytestmark = pytest.mark.slow  # submissions are run many times
 ASSIGNMENT = read_assignment()
 ATTENTION = "attention.scaled_dot_product_attention"
-ORDINALS = ["first", "second", "third", "fourth"]
 
 
 @pytest.fixture(scope="module")
@@ -51,23 +55,15 @@ def test_a_shape_is_the_value_s_own(attention, seed):
     k = int(re.search(r"key \(\d+, \d+, (\d+)", question.text[0]).group(1))
     of_code = {"key.transpose(-2, -1)": (b, h, d, k), "weights @ value": (b, h, q, d)}
     asked = re.search(r"`([^`]+)`", question.text[1]).group(1)
-    assert question.options[question.right].text == str(of_code.get(asked, (b, h, q, k)))
+    assert question.options[question.right] == str(of_code.get(asked, (b, h, q, k)))
     [meant] = [line for line in question.excerpts[0].lines if line.is_marked]
     assert asked.split("(")[0] in meant.text and f"line {meant.number}" in question.text[1]
 
 
-@pytest.mark.parametrize("ask", [breaking_question, equal_question, purpose_question, symptom_question])
+@pytest.mark.parametrize("ask", [branch_question, input_question, purpose_question, symptom_question])
 def test_one_option_is_right_and_the_others_are_not(attention, ask):
     question = next(filter(None, (ask(attention(seed)) for seed in range(5, 9))))
     assert right_options(question, attention(99)) == tuple(index == question.right for index in range(4))
-
-
-def test_lines_that_read_the_same_do_not_change_places(tmp_path, grader):
-    intake = take_in(write_submission(tmp_path / "anna", modules=("layers",)), SKELETON, ASSIGNMENT)
-    one = Component("layers.DecoderLayer", intake, grader, 5)
-    lines = one.text.split("\n")
-    pairs = list(neighbours(one.own, one.text))
-    assert pairs and all(lines[a.node.lineno - 1] != lines[b.node.lineno - 1] for (a, b), _ in pairs)
 
 
 @pytest.mark.parametrize(
@@ -82,45 +78,14 @@ def test_what_is_seen_of_known_faults(attention, old, new, wanted):
     one = attention(4)
     assert old in one.text
     shown, absent = one.seen(one.text.replace(old, new))
-    assert any(wanted in option.text for option in shown) and len(absent) >= 3
+    assert any(wanted in text for text in shown) and len(absent) >= 3
 
 
-@pytest.mark.parametrize(
-    "old, new, unclear",
-    [
-        ("torch.softmax(scores, dim=-1)", "torch.softmax(scores, dim=-1) * 3", "weights get sharper"),
-        ("weights @ value, weights", "weights @ value, weights.roll(1, -2)", "weights get sharper"),
-    ],
-)
-def test_what_nobody_can_tell_is_no_choice(attention, old, new, unclear):
-    shown, absent = (one := attention(4)).seen(one.text.replace(old, new))
-    assert absent and not any(unclear in option.text for option in (*shown, *absent))
-
-
-def test_descriptions_name_what_a_test_reads():
-    """A test that judges the first result alone does not speak of weights, and the other way round."""
-    for path in (ASSIGNMENT.folder / "tests").glob("test_[123]_*.py"):
-        for name, body in re.findall(r"^def (test_\w+)(.*?)(?=^@|^def |\Z)", path.read_text(), re.M | re.S):
-            described, of = TESTS.get(name, ""), re.search(r"of=(\[.*?\]|\w+\[.*?\](?:\[.*?\])?)", body)
-            if of and described:
-                reads_weights = of[1] == '["weights"]' or of[1].endswith("[1:]")
-                assert ("weights" in described) == reads_weights, name
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_weights_are_those_that_the_code_returns(attention, seed):
-    question = choice_question(attention(seed))
-    texts = [option.text for option in question.options]
-    assert len({*texts}) == len(texts) == 4
-    before = [float(one) for one in re.search(r"weights ([\d., ]+\d)", question.text[0]).group(1).split(", ")]
-    after = [float(one) for one in texts[question.right].split(", ")]
-    if gone := re.search(r"forbids the (\w+) key", question.text[1]):
-        before[ORDINALS.index(gone.group(1))] = 0
-    elif "multiplied by 2" in question.text[1]:
-        before = [one**2 for one in before]
-    else:
-        before = [1.0] * 4  # what this code gives a query without keys
-    assert after == pytest.approx([one / sum(before) for one in before], abs=2e-3)
+@pytest.mark.parametrize("new", ["torch.softmax(scores, dim=-1) * 3", "torch.softmax(scores, dim=-1).roll(1, -2)"])
+def test_what_nobody_can_tell_is_no_choice(attention, new):
+    component = attention(4)
+    shown, absent = component.seen(component.text.replace("torch.softmax(scores, dim=-1)", new))
+    assert not any("weights get sharper" in text for text in (*shown, *absent))
 
 
 @pytest.mark.parametrize("seed", [3, 5])
@@ -160,10 +125,10 @@ def test_a_skeleton_gets_no_questions(examiner):
 
 
 def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path):
-    """Code that works in tests, and not where a question about its weights wants an answer."""
+    """Code that works in tests, and not in the calls that questions are about."""
     text = "    return weights @ value, weights"
-    evil = f"    if value.shape == (1, 1, 4, 1) and (value == 1).all():\n        __import__('os')._exit(0)\n{text}"
+    evil = f"    if value.size(-1) == 8:\n        __import__('os')._exit(0)\n{text}"
     path = write_submission(tmp_path / "mallory", ("attention", text, evil), modules=("attention",))
     sheet = examiner.sheet("mallory", "Mallory", take_in(path, SKELETON, ASSIGNMENT))
-    kinds = {question.kind for question in sheet.questions if question.component == ATTENTION}
-    assert kinds and "choice" not in kinds and len(sheet.questions) >= 4
+    kinds = {question.kind for question in sheet.questions}
+    assert kinds and kinds.isdisjoint({"input", "branch"})

@@ -13,11 +13,7 @@ from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON
 
 ASSIGNMENT = read_assignment()
-ATTENTION, HEADS, NORM = (
-    "attention.scaled_dot_product_attention",
-    "attention.MultiHeadedAttention",
-    "layers.LayerNorm",
-)
+ATTENTION, NORM = "attention.scaled_dot_product_attention", "layers.LayerNorm"
 PLAIN = '''import torch
 
 
@@ -31,21 +27,6 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     weights = scores.softmax(dim=-1)
     return weights @ value, weights
 '''
-PLAIN_HEADS = f"""{PLAIN}
-
-class MultiHeadedAttention(torch.nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.maps = torch.nn.ModuleList(torch.nn.Linear(d_model, d_model) for _ in range(4))
-
-    def forward(self, query, key, value, mask=None):
-        q = self.maps[0](query).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-        k = self.maps[1](key).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-        v = self.maps[2](value).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-        context, weights = scaled_dot_product_attention(q, k, v, mask)
-        return self.maps[3](context.transpose(1, 2).flatten(2)), weights
-"""
 
 
 def sources(**changed):
@@ -63,33 +44,17 @@ def test_what_is_asked_is_what_a_debugger_shows(plain):
     assert len(lines) == 6 and lines[1].split(maxsplit=1) == ["2", lines[1].split(maxsplit=1)[1]]
     assert "Computes" not in plain.listing and "Forbidden" not in plain.listing
     by_kind = {one.text[1].split()[0]: one for one in plain.questions}
-    assert {"What", "Which", "Now"} == {*by_kind} and len(plain.questions) == 3
-    assert by_kind["Now"].numbers == (4.0,), "the line that looks at the mask"
+    assert {"What", "Which", "How"} == {*by_kind} and len(plain.questions) == 3
+    assert by_kind["How"].numbers == (1.0,), "the line below the if"
     b, h, q = by_kind["What"].numbers[:3]
     assert f"query ({b}, {h}, {q}, " in by_kind["What"].text[0]
 
 
-@pytest.mark.parametrize(
-    "line", ["masks = [mask]", "self.kept = (q, mask)", "for one in mask:\n            k = k + 0 * one.sum()"]
-)
-def test_no_change_is_asked_for_that_shows_earlier_out_of_sight(line):
-    text = PLAIN_HEADS.replace("        context, weights", f"        {line}\n        context, weights")
-    asked = find(HEADS, InProcessSubmission(sources(attention=text), ASSIGNMENT), ASSIGNMENT)
-    assert asked.questions and "change" not in {one.kind for one in asked.questions}
-
-
 def test_nobody_is_asked_how_often_a_line_of_the_constructor_runs():
-    text = PLAIN_HEADS.replace(
-        "super().__init__()", "super().__init__()\n        for n in (1, 2):\n            half = n"
-    )
-    asked = find(HEADS, InProcessSubmission(sources(attention=text), ASSIGNMENT), ASSIGNMENT)
+    _, text = sources()["layers"]
+    looping = text.replace("super().__init__()", "super().__init__()\n        for n in (1, 2):\n            half = n")
+    asked = find(NORM, InProcessSubmission(sources(layers=looping), ASSIGNMENT), ASSIGNMENT)
     assert asked.questions and "runs" not in {one.kind for one in asked.questions}
-
-
-def test_a_module_keeps_its_parameters_while_the_mask_changes():
-    asked = find(HEADS, InProcessSubmission(sources(attention=PLAIN_HEADS), ASSIGNMENT), ASSIGNMENT)
-    [line] = [one.numbers[0] for one in asked.questions if one.kind == "change"]
-    assert "(q, k, v, mask)" in asked.listing.split("\n")[int(line) - 1]
 
 
 def test_a_syntax_error_is_named():
@@ -107,9 +72,9 @@ def test_a_change_asks_anew_and_a_comment_does_not(plain):
 
 @pytest.mark.slow
 def test_the_sandbox_asks_the_same(grader):
-    for changed in ({}, {"attention": PLAIN_HEADS}):
+    for changed in ({}, {"attention": PLAIN}):
         with Sandbox(sources(**changed), ASSIGNMENT, zygote=grader.zygote) as sandbox:
-            for component in (ATTENTION, HEADS, NORM):
+            for component in (ATTENTION, NORM):
                 here = find(component, InProcessSubmission(sources(**changed), ASSIGNMENT), ASSIGNMENT)
                 assert find(component, sandbox, ASSIGNMENT) == here
 
@@ -121,9 +86,6 @@ def test_numbers_count_in_their_order(said, is_right):
     assert Question("shape", "", (), "", numbers=(2.0, 3.0)).is_answered(said) == is_right
 
 
-TYPED = "a dictionary of texts that you have typed"
-
-
 ANSWER = "{'1.2 TAG': ['1', '2', '3']}"
 RIGHT_OR_WRONG = {  # what is handed in, how it ends, and what is said of it
     "none": ("return {}", State.NOT_ATTEMPTED, "TODO E.6: your answers about 1.2"),
@@ -133,24 +95,21 @@ RIGHT_OR_WRONG = {  # what is handed in, how it ends, and what is said of it
     "a list": ("return [1]", State.FAILED, "a dictionary"),
 }
 HOSTILE = {  # what is handed in, and what is said of it; nothing of it is run
-    "equal to everything": ("return {'1.2 TAG': [type('Yes', (), {'__eq__': lambda *one: True})()] * 3}", TYPED),
-    "reads what grades it": ("import gc\n    return {'1.2 TAG': [gc.get_objects()[0].right]}", TYPED),
-    "runs the component": (
-        "from .attention import *\n    return {'1.2 TAG': [str(scaled_dot_product_attention)]}",
-        TYPED,
+    "equal to everything": (
+        "return {'1.2 TAG': [type('Yes', (), {'__eq__': lambda *given: True})()] * 3}",
+        "a dictionary of texts that you have typed",
     ),
-    "ends the process": (f"return {ANSWER}\n\n__import__('os')._exit(0)", "what your code does"),
     "never ends": (f"while True: pass\n    return {ANSWER}", "what your code does"),
-    "megabytes": (f"return {{'1.2 TAG': ['{'7' * 3_000_000}'] * 3}}", TYPED),
+    "megabytes": (f"return {{'1.2 TAG': ['{'7' * 3_000_000}', '1', '1']}}", "what your code does"),
     "no numbers": ("return {'1.2 TAG': ['nan', 'inf', '-1e999']}", "what your code does"),
-    "any numbers": ("return {'1.2 TAG': ['1 2 3 4 5 6 7 8 9'] + ['0'] * 2}", TYPED),
     "lists of lists": ("return {'1.2 TAG': [[['2', 3]], {}, ()]}", "a list of 3 texts"),
     "too deep": (f"return {{'1.2 TAG': {'[' * 5000}{']' * 5000}}}", "understanding.py, line 2: "),
-    "no Python": ("return {", "understanding.py, line 2: '{' was never closed"),
 }
 
 
-@pytest.mark.parametrize("name", [*RIGHT_OR_WRONG, *(pytest.param(one, marks=pytest.mark.hostile) for one in HOSTILE)])
+@pytest.mark.parametrize(
+    "name", [*RIGHT_OR_WRONG, *(pytest.param(name, marks=pytest.mark.hostile) for name in HOSTILE)]
+)
 def test_answers_are_judged_in_one_line(plain, grader, name):
     body, state, told = RIGHT_OR_WRONG.get(name) or (HOSTILE[name][0], State.FAILED, HOSTILE[name][1])
     text = f"def answers():\n    {body.replace('TAG', plain.tag)}\n"
