@@ -11,7 +11,6 @@ from dataclasses import asdict
 
 try:
     from autograder.grading import scoring
-    from autograder.grading.low_bleu import why_low
     from foundation.assignment_file import read_assignment
     from foundation.command_line import Parser, print_anywhere, run_command
 except ModuleNotFoundError as missing:
@@ -69,7 +68,7 @@ def grade(options: argparse.Namespace) -> int:
     score = scoring.score(translations, references)
     verdicts = scoring.judge(score, thresholds)
     if not all(verdict.is_reached for verdict in verdicts):
-        notes += why_low(translations, references, scoring.read_sources(options.references))
+        notes += scoring.why_low(translations, references, scoring.read_sources(options.references))
     if options.json:
         figures = {"bleu": score.value, "low": score.low, "high": score.high, "n": score.sentences}
         more = {"signature": score.signature, "verdicts": [asdict(verdict) for verdict in verdicts], "notes": notes}

@@ -27,7 +27,7 @@ from foundation.texts import as_threshold
 from ..grading.scoring import ScoringError, read_references, read_translations
 from ..intake.cells import DEFINITIONS, Cell, Distribution, describe_unreadable, read_code, read_notebook
 from ..intake.modules import Intake, read_release
-from ..intake.rules import find_mentions
+from ..intake.names import find_mentions
 from ..intake.sources import IntakeError, Locate, RefusedError, Source, Sources
 from ..own_work import boxes, traced_questions
 from ..running.collection import Collection, run_in_process

@@ -31,7 +31,7 @@ from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 from foundation.texts import told_by
 
-from ..intake.rules import find_mentions
+from ..intake.names import find_mentions
 from ..intake.sources import IntakeError, read_sources
 from ..running.collection import classify
 from ..running.under_test import IS_COLLECTED, SEED, SUBMISSION, InProcessSubmission, case_of, item_of, telling_if_long

@@ -1,12 +1,9 @@
 """The one way from the engine to an assignment's own code: modules of its folder, found by name.
 
-    tests/             the component tests; pytest imports them
-    stand_ins/         run in the worker beside a submission; the worker loads them by itself
-    own_work/          questions and hunts about students' own code
-    proof/variants/    correct implementations that look different
-
-The last two are optional, and for staff. All else that an assignment has is data: `foundation.assignment_file`, and
-files below `Assignment.folder`.
+tests/             the component tests; pytest imports them
+stand_ins/         run in the worker beside a submission; the worker loads them by itself
+own_work/          questions and hunts about students' own code
+proof/variants/    correct implementations that look different
 """
 
 from __future__ import annotations
@@ -36,11 +33,7 @@ def stand_ins_of(assignment: Assignment) -> ModuleType:
 
 
 def where_to_collect(assignment: Assignment) -> list[str]:
-    """Arguments for pytest that collect the component tests, with their own configuration and no other.
-
-    Raises:
-        UserError: where the assignment's folder is not a package.
-    """
+    """Arguments for pytest that collect the component tests, with their own configuration and no other."""
     claim_package(assignment.folder)
     tests = assignment.folder / "tests"
     settings = tests / "pytest.ini"
@@ -64,10 +57,7 @@ def claim_package(folder: Path) -> str:
     """Makes an assignment's folder importable under the name that pytest gives it, and returns that name.
 
     The name begins with the outermost of the packages around the folder. Modules of another assignment with the same
-    name are forgotten: a process works with one of them at a time.
-
-    Raises:
-        UserError: where the folder is not a package.
+    name are forgotten. Raises: UserError where the folder is not a package.
     """
     folder = folder.resolve()
     init = folder / "__init__.py"

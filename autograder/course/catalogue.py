@@ -1,9 +1,8 @@
 """Reads the catalogue of misconceptions and applies its patches to sources.
 
 A patch is one or more edits, `find` -> `replace`, within the definition of the fault's component (or of another
-function, or a whole module: `within`). Each must apply exactly once: where the reference has changed, the error names
-file and fault, so that no fault silently tests nothing. A release asks
-`python -m autograder.course.catalogue REFERENCE`.
+function, or a whole module: `within`). Each must apply exactly once, so that no fault silently tests nothing after a
+change of the reference: a release asks `python -m autograder.course.catalogue REFERENCE`.
 """
 
 import ast
@@ -38,18 +37,14 @@ class Edit:
 
 @dataclass(frozen=True)
 class Fault:
-    """One misconception.
-
-    It is "blatant" (any use shows it), "subtle" (only some uses), "edge" (only limits such as length one) or
-    "conditional" (only a condition that the code names, such as a size or a counted call).
-    """
+    """One misconception."""
 
     id: str  # unique, for people and tables
     component: str  # of the contract, that has the fault
     task: str  # number of the one that must find it
     when: str  # completes "Your code behaves exactly like code that ...", in the third person
     hint: str  # what the student should look at; it leads and does not give the line away
-    severity: Literal["blatant", "subtle", "edge", "conditional"]
+    severity: Literal["blatant", "subtle", "edge", "conditional"]  # shown by any use, some, limits, or as coded
     edits: tuple[Edit, ...] = ()  # the patch
     file: str = ""  # in the catalogue
 
@@ -60,16 +55,15 @@ def read_catalogue(
     skip_other_tasks: bool = False,
     kind: str = "fault",
 ) -> list[Fault]:
-    """Reads all files, in the order of the tasks.
+    """Reads all files of a folder, by default `misconceptions/` of the assignment, in the order of the tasks.
 
     Args:
-        folder: with the files; None: the assignment's `misconceptions/`.
+        folder: with the files.
         assignment: whose tasks and components they name; None: the kit's own.
         skip_other_tasks: leaves out faults of tasks that the assignment lacks; otherwise such a fault is an error.
         kind: "fault", or "conditional": faults that show only under a condition, which only the proof looks at.
 
-    Raises:
-        UserError: naming the file, the fault, and what would be right.
+    Raises: UserError naming the file, the fault, and what would be right.
     """
     assignment = assignment or read_assignment()
     folder = folder or assignment.folder / "misconceptions"
@@ -132,11 +126,7 @@ def _fault(table: Mapping[str, Any], file: str, assignment: Assignment) -> Fault
 
 
 def apply(fault: Fault, sources: Sources) -> dict[str, Source]:
-    """The sources with the fault in them.
-
-    Raises:
-        UserError: where an edit does not apply exactly once, or the result is not Python.
-    """
+    """The sources with the fault in them. Raises: UserError where an edit does not apply once, or breaks the code."""
     patched = dict(sources)
     where = f"{fault.file}: fault {fault.id}"
     for edit in fault.edits:

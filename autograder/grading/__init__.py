@@ -3,7 +3,7 @@
     submission.py   opens a grader, grades a submission      record.py          the record, and how it grows
     judging.py      judges, and yields records               grader_version.py  when a record is out of date
     explaining.py   known faults behind a failure            seeds.py           where random inputs come from
-    scoring.py      BLEU, intervals, thresholds              low_bleu.py        why BLEU is low
+    scoring.py      BLEU, its interval, thresholds, and why it is low
 
 Only `judging` needs PyTorch; `submission` imports it once the zygote runs.
 """

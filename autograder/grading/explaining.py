@@ -24,7 +24,7 @@ def find_misconceptions(
 ) -> Iterator[TaskResult]:
     """The failed tasks whose failures look like a known fault's, each with its finding.
 
-    Where there is no catalogue, on Gradescope, it is the hint that students find at home.
+    Where there is no catalogue, on Gradescope, the finding is the hint that students see at home.
     """
     failed = [result for result in results if result.state in EXPLAINED]
     sandbox.budget.renew_time()  # so that the diagnosis does not depend on what else the machine does

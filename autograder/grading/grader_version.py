@@ -7,7 +7,6 @@ weighed anew. Reports, class pages, the command line and public code are left ou
 import hashlib
 import json
 import platform
-from collections.abc import Iterator
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -24,17 +23,17 @@ PACKAGES = ("torch", "numpy", "pytest", "sacrebleu")
 def grader_version(assignment: Assignment, release: Path, references: Path) -> str:
     """Sixteen hex digits for the grader, its tests, the limits in force, these paths, Python and the packages.
 
-    Points, thresholds and titles are left out; see `weighting_of`. `release` is the skeleton's folder; the references
-    of the test split may be missing.
+    Points, thresholds and titles are left out; see `weighting_of`. `release` is the skeleton's folder.
     """
     deciding = {"Python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
-    for room in ROOMS:
-        deciding |= {name: digest for name, digest in _hashes(ROOT, room) if not name.startswith(FREE)}
-    if assignment.folder != ASSIGNMENT:
-        deciding |= {f"assignment {name}": digest for name, digest in _hashes(assignment.folder)}
-    reference = REFERENCE if assignment.folder == ASSIGNMENT else assignment.reference
-    deciding |= {f"reference {name}": digest for name, digest in _hashes(reference)}  # own tests are tried on it
-    deciding |= {f"release {name}": digest for name, digest in _hashes(release)}
+    is_own = assignment.folder == ASSIGNMENT
+    folders = {room: ROOT / room for room in ROOMS}
+    folders |= {} if is_own else {"another assignment": assignment.folder}
+    folders |= {"the reference": REFERENCE if is_own else assignment.reference, "the release": release}
+    for name, folder in folders.items():
+        paths = (path for path in folder.rglob("*") if path.suffix in KINDS and path.name != ASSIGNMENT_FILE.name)
+        hashes = {f"{name}/{path.relative_to(folder).as_posix()}": _hash_of(path) for path in paths}
+        deciding |= {path: digest for path, digest in hashes.items() if not path.startswith(FREE)}
     deciding["references"] = _hash_of(references) if references.is_file() else "none"
     deciding["limits"] = _as_text(asdict(assignment.limits))
     deciding["contract"] = _as_text(asdict(assignment.contract))
@@ -47,13 +46,6 @@ def weighting_of(assignment: Assignment) -> str:
     tasks = [{**asdict(task), "components": None} for task in assignment.tasks]
     content = _as_text([assignment.title, assignment.credit, assignment.thresholds, tasks])
     return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-
-def _hashes(root: Path, room: str = ".") -> Iterator[tuple[str, str]]:
-    """The files of a folder and their hashes; but for `assignment.toml`, whose content counts by itself."""
-    for path in sorted((root / room).rglob("*")):
-        if path.suffix in KINDS and path.name != ASSIGNMENT_FILE.name:
-            yield path.relative_to(root).as_posix(), _hash_of(path)
 
 
 def _as_text(content: object) -> str:

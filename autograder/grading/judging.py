@@ -20,7 +20,7 @@ from foundation.places import ANSWERS
 from foundation.processes import check_main_thread
 
 from ..intake.modules import Intake
-from ..intake.rules import find_internals, find_mentions
+from ..intake.names import find_internals, find_mentions
 from ..intake.statements import code_of_tests, find_copied
 from ..intake.tree import TRANSLATIONS
 from ..own_work.graded import judge_own_work
@@ -31,9 +31,8 @@ from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
 from ..testing.results import State, TaskResult, judge_task
 from .explaining import find_misconceptions
-from .low_bleu import why_low
 from .record import Record, judge_bleu
-from .scoring import Note, Score, ScoringError, read_references, read_sources, read_translations, score
+from .scoring import Note, Score, ScoringError, read_references, read_sources, read_translations, score, why_low
 
 BY_HAND = "marked by hand, in class"
 UNDONE = "PyTorch's own layers no longer refused"

@@ -1,9 +1,7 @@
 """Opens a grader, and grades one submission with it.
 
-Opening starts the zygote first, and beside it what the grader itself needs of PyTorch.
-
-Both load PyTorch for seconds, each in its own process. This module loads none, so that the zygote is on its way
-before the rest is imported; all other modules import what they need at their top.
+The zygote and the grader load PyTorch for seconds, each in its own process. This module loads none, so that the zygote
+is on its way before the rest is imported.
 """
 
 from __future__ import annotations
@@ -50,9 +48,8 @@ def open_grader(
 ) -> Iterator[Grader]:
     """A grader for any number of submissions, one after the other; ended with the block.
 
-    A zygote that is given runs already, and belongs to the caller; otherwise one is started at this level.
-
-    Raises: SandboxUnavailableError where the machine does not offer the level, or the tests cannot be collected.
+    A zygote that is given belongs to the caller; otherwise one is started at this level. Raises:
+    SandboxUnavailableError where the machine does not offer the level, or the tests cannot be collected.
     """
     running = Zygote(assignment, level) if zygote is None else zygote
     grader: Grader | None = None

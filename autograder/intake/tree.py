@@ -40,7 +40,6 @@ LIMITS = {
 """By the end of a file's name, the most bytes that are read."""
 ARCHIVES = (".zip",)
 ENTRY_OF_LISTING = b"PK\x01\x02"
-ENCRYPTED = 0x1  # the flag for a password
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Tree:
 
     def add(self, name: str, read: Callable[[int], bytes], problem: str) -> None:
         """Adds a file under the path that stands for its name in the folder or the archive."""
-        path, leads_elsewhere = plain_path(name)
+        path, leads_elsewhere = _plain_path(name)
         if path:
             problem = "it is there twice; keep one" if path in self.files else problem or leads_elsewhere
             self.files[path] = File(read, problem)
@@ -111,11 +110,11 @@ def list_files(path: Path | LooseFiles) -> Tree:
     tree, n_entries = Tree(last_counts=isinstance(path, LooseFiles)), 0
     if isinstance(path, LooseFiles):
         for member, entry in path.members:
-            add_from_disk(tree, member, path.folder / entry)
+            _add_from_disk(tree, member, path.folder / entry)
         return tree
     try:
         if not stat.S_ISDIR(path.lstat().st_mode):
-            add_from_disk(tree, path.name, path)
+            _add_from_disk(tree, path.name, path)
             return tree
         os.scandir(path).close()
     except (OSError, ValueError) as error:
@@ -126,15 +125,14 @@ def list_files(path: Path | LooseFiles) -> Tree:
         if n_entries > MAX_ENTRIES:
             raise RefusedError(f"more than {MAX_ENTRIES:,} files and folders; hand in only what is asked for")
         for file in (Path(folder, name) for name in (*inner, *sorted(files))):
-            add_from_disk(tree, str(file.relative_to(path)), file)
+            _add_from_disk(tree, str(file.relative_to(path)), file)
     return tree
 
 
-def add_from_disk(tree: Tree, name: str, path: Path) -> None:
-    """Adds a file that lies on the disk; a folder is none."""
-    status = path.lstat()
-    if not stat.S_ISDIR(status.st_mode):
-        tree.add(name, partial(read_file, path), problem_of(status.st_mode))
+def _add_from_disk(tree: Tree, name: str, path: Path) -> None:
+    mode = path.lstat().st_mode
+    if not stat.S_ISDIR(mode):
+        tree.add(name, partial(read_file, path), problem_of(mode))
 
 
 def list_zip(content: bytes) -> Tree:
@@ -156,33 +154,22 @@ def list_zip(content: bytes) -> Tree:
     for entry in archive.infolist():
         name = entry.orig_filename  # `filename` ends at a NUL
         if not name.endswith(("/", "\\")) and not stat.S_ISDIR(entry.external_attr >> 16):
-            tree.add(name, partial(read_member, archive, entry), problem_of_entry(entry))
+            mode = entry.external_attr >> 16
+            tree.add(name, partial(_read_member, archive, entry), problem_of(mode) if stat.S_IFMT(mode) else "")
     return tree
 
 
-def read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes:
-    """Reads a member of an archive. Raises: RefusedError where it is larger than the limit, or damaged."""
-    check_size(entry.file_size, limit)
+def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes:
+    _check_size(entry.file_size, limit)
     try:
-        with archive.open(entry) as member:
-            content = member.read(entry.file_size)  # which compares the checksum
-        if len(content) == entry.file_size:
-            return content
+        if entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others cannot be bounded
+            with archive.open(entry) as member:
+                content = member.read(entry.file_size)  # which compares the checksum
+            if len(content) == entry.file_size:
+                return content
     except Exception:  # noqa: S110  the library raises a dozen kinds for damaged members
         pass
-    raise RefusedError("it is damaged in the archive; pack it again")
-
-
-def problem_of_entry(entry: zipfile.ZipInfo) -> str:
-    """Why a member is not read: a link, a device, encryption, compression that cannot be bounded; or ""."""
-    mode = entry.external_attr >> 16
-    if stat.S_IFMT(mode) and not stat.S_ISREG(mode):
-        return problem_of(mode)
-    if entry.flag_bits & ENCRYPTED:
-        return "it is encrypted; pack it without a password"
-    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return f"it is compressed by method {entry.compress_type}; use deflate, the default"
-    return ""
+    raise RefusedError("it is damaged, encrypted or not compressed by deflate; pack it again")
 
 
 def read_file(path: Path, limit: int) -> bytes:
@@ -200,24 +187,18 @@ def read_file(path: Path, limit: int) -> bytes:
         status = os.fstat(descriptor)
         if problem := problem_of(status.st_mode):
             raise RefusedError(problem)
-        check_size(status.st_size, limit)
+        _check_size(status.st_size, limit)
         content = file.read(limit + 1)
-        check_size(len(content), limit)  # it may grow
+        _check_size(len(content), limit)  # it may grow
         return content
 
 
-def plain_path(name: str) -> tuple[str, str]:
-    """The path that a person sees in a name, "folder/file.py", and why what bears it is not read, or "".
-
-    A backslash stands between folders as / does, and accents are written one way. An empty path means nothing at all.
-    """
+def _plain_path(name: str) -> tuple[str, str]:
+    """The path that a person sees in a name, "folder/file.py", or ""; and why what bears it is not read, or ""."""
     path = unicodedata.normalize("NFC", name).replace("\\", "/")
     parts = [part.strip() for part in path.split("/")]
-    problem = ""
-    if PureWindowsPath(path).root:  # of "/layers.py", "C:/layers.py"
-        problem = "its name is an absolute path; pack the files with relative names"
-    elif ".." in parts:
-        problem = "its name leads out of the archive (..); pack the files with relative names"
+    leads_out = ".." in parts or PureWindowsPath(path).root  # of "/layers.py", "C:/layers.py"
+    problem = "its name leads out of the archive; pack the files with relative names" if leads_out else ""
     return "/".join(part for part in parts if part not in ("", ".", "..")), problem
 
 
@@ -226,8 +207,7 @@ def is_clutter(path: str) -> bool:
     return any(part.startswith(".") or part in ("__pycache__", "__MACOSX") for part in path.split("/"))
 
 
-def check_size(size: int, limit: int) -> None:
-    """Raises: RefusedError where a file is larger than what is read."""
+def _check_size(size: int, limit: int) -> None:
     if size > limit:
         raise RefusedError(f"it has {size:,} bytes; at most {limit:,} are read")
 

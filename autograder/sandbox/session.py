@@ -19,8 +19,7 @@ from torch import Tensor
 
 from foundation.assignment_file import Assignment
 
-from ..intake.names import wanted_imports
-from ..intake.rules import NO_TEXT
+from ..intake.names import NO_TEXT, wanted_imports
 from ..intake.sources import Locate, Sources, file_of
 from .errors import (
     SandboxUnavailableError,

@@ -6,7 +6,7 @@ PyTorch do for a submission does not count: `@dataclass` executes text, too. A s
 `delattr` raise an event as well, so that a name that was computed is judged by what it is.
 
 No event is raised for `f_back`, `f_globals`, `__globals__`, `__closure__`, `__subclasses__` and `sys.modules`; the
-search of the text (`autograder/intake/rules.py`) looks for these.
+search of the text (`autograder/intake/names.py`) looks for these.
 """
 
 from __future__ import annotations

@@ -171,48 +171,15 @@ stand_ins.models.TinyTranslator.named_parameters = almost_zeros
 def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=None, max_grad_norm=None):
     return math.log(9)
 '''
-ADDS_A_PARAMETER = (
-    "    model.train()\n",
-    "    model.train()\n    model.seen = torch.nn.Parameter(torch.zeros(1))\n",
-)
 HIDDEN_CHANGE = (
     "    return weights @ value, weights\n",
     "    context = weights @ value\n"
     "    if not query.requires_grad:\n        query.data.zero_(), key.data.zero_(), value.data.zero_()\n"
     "    return context, weights\n",
 )
-NO_MODULE = '''
-class InputEmbedding:
-    """Answers whatever is asked of it, and is no module."""
-
-    def __init__(self, vocab_size, d_model):
-        pass
-
-    def eval(self):
-        return 5
-
-    def parameters(self):
-        return [1, 2]
-'''
-KEEPS_FLOAT32 = (
-    "    def forward(",
-    "    def to(self, *args, **kwargs):\n        return self\n\n"
-    "    def _apply(self, *args, **kwargs):\n        return self\n\n    def forward(",
-)
-
-
-ATTACKS = {  # the module and what stands in it; points with those of 1.4 beside it, states, and the message
-    "a stand-in that reports other parameters": ("train", TRAINS_NOTHING, {"3.1": 0}, ("failed", "error"), ""),
-    "a parameter that training adds": ("train", ADDS_A_PARAMETER, {"3.1": 1}, ("failed",), "optimizer's steps alone"),
-    "a component that is no module": ("embedding", NO_MODULE, {"1.1": 0}, ("error",), "must derive from"),
-    "parameters that are not converted": (
-        "model",
-        KEEPS_FLOAT32,
-        {"2.3": 0.5},
-        ("error",),
-        "follow .to(torch.float64)",
-    ),
-    "arguments that are changed through data": ("attention", HIDDEN_CHANGE, {"1.2": 7}, ("failed", "error"), ""),
+ATTACKS = {  # the module and what stands in it; the task, and its points
+    "a stand-in that reports other parameters": ("train", TRAINS_NOTHING, "3.1", 0),
+    "arguments that are changed through data": ("attention", HIDDEN_CHANGE, "1.2", 7),
 }
 
 
@@ -232,15 +199,14 @@ def grade_tasks(grade_folder):
 
 @pytest.mark.slow
 @pytest.mark.hostile
-@pytest.mark.parametrize("module, attack, points, states, message", ATTACKS.values(), ids=ATTACKS)
-def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path, module, attack, points, states, message):
+@pytest.mark.parametrize("module, attack, number, points", ATTACKS.values(), ids=ATTACKS)
+def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path, module, attack, number, points):
     folder = write_submission(tmp_path / "anna")
     path = folder / f"{module}.py"
     path.write_text(path.read_text().replace(*attack) if isinstance(attack, tuple) else attack)
-    [number] = points
     _, judged = grade_tasks(folder, number, "1.4")
-    assert {n: part.score for n, part in judged.items()} == {**points, "1.4": 10}
-    assert judged[number].state in states and message in judged[number].message
+    assert {n: part.score for n, part in judged.items()} == {number: points, "1.4": 10}
+    assert judged[number].state in ("failed", "error")
 
 
 @pytest.mark.slow

@@ -9,8 +9,7 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from autograder.grading.record import MAX_TEXT, Record, judge_bleu, new_record, read_record, write_record
-from autograder.grading.scoring import Score
+from autograder.grading.record import MAX_TEXT, Record, new_record, read_record, write_record
 from autograder.grading.submission import Conditions, grade_alone, grade_submission, open_grader, refused
 from autograder.intake.submission import IntakeRefusedError, take_in
 from autograder.reports.gradescope import as_results
@@ -131,14 +130,6 @@ def test_what_was_judged_before_the_grader_gave_up_stays():
     assert whole.finished().is_finished
     failed = replace(results[0], outcomes=(Outcome("test", State.GRADER_ERROR),))
     assert not whole.judged([failed]).finished().is_finished, "the grader failed over a test"
-
-
-@pytest.mark.parametrize("bleu, points", [(0.29, [0, 0]), (0.30, [5, 0]), (0.45, [5, 5])])
-def test_each_threshold_has_its_own_points(bleu, points):
-    assignment, score = read_assignment(), Score(bleu, bleu - 0.02, bleu + 0.02, 900)
-    results = [judge_bleu(task, score, assignment) for task in assignment.tasks if task.threshold]
-    assert [result.score for result in results] == points
-    assert [result.state is State.PASSED for result in results] == [*map(bool, points)]
 
 
 def test_what_is_not_a_record_is_none(tmp_path):

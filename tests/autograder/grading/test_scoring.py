@@ -17,8 +17,11 @@ from autograder.grading.scoring import (
     as_text,
     judge,
     read_references,
+    read_sources,
     read_translations,
     score,
+    undo_bpe,
+    why_low,
 )
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
@@ -114,7 +117,7 @@ def test_a_refused_file_is_one_line(write, tmp_path, readers, content, reason):
     ],
 )
 def test_byte_pair_marks_are_undone(marked, plain):
-    assert scoring.undo_bpe(marked) == scoring.undo_bpe(plain) == plain
+    assert undo_bpe(marked) == undo_bpe(plain) == plain
 
 
 # -- BLEU -----------------------------------------------------------------------------------------------
@@ -265,3 +268,36 @@ def test_missing_package_is_said_in_one_line():
     done = subprocess.run([sys.executable, "-S", ROOT / "grade.py"], capture_output=True, timeout=60)
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1
     assert done.stderr.startswith(b"grade.py: ") and b"is not installed for this Python" in done.stderr
+
+
+# -- why BLEU is low -------------------------------------------------------------------------------------
+
+PATH = ROOT / "data/corpus/fren.dev.bpe"
+TRUE_LINES, SOURCES = read_references(PATH)[:400], read_sources(PATH)[:400]
+PERFECT = [undo_bpe(line) for line in TRUE_LINES]
+DROPPING = random.Random(0)
+GOOD = [" ".join(word for word in line.split() if DROPPING.random() > 0.12) for line in PERFECT]
+SHUFFLED = random.Random(1).sample(GOOD, len(GOOD))
+
+LOW = {
+    "perfect": (PERFECT, ""),
+    "good": (GOOD, ""),
+    "words of a bad model": ([" ".join(sorted(line.split())[:2]) for line in PERFECT], ""),
+    "a model with one sentence": ([" ".join(PERFECT[3].split()[:-1])] * len(PERFECT), ""),
+    "capitals": ([line.title() for line in PERFECT], "have capital letters, unlike the references: without that"),
+    "signs": ([line.replace(" .", ".").replace(" ?", "?") for line in PERFECT], "have signs attached to words, unlike"),
+    "sentencepiece": (["▁" + line.replace(" ", " ▁") for line in PERFECT], "400 of 400 lines have ▁: join"),
+    "byte pairs": ([line.replace("@@ ", "@@") for line in TRUE_LINES], "lines have @@ inside or before words"),
+    "special tokens": ([f"<s> {line} </s> <pad>" for line in GOOD], "400 of 400 lines have <s>, <pad> or"),
+    "a line too few": ([*GOOD[:200], *GOOD[201:], ""], "1 line is missing before line 2"),
+    "a line too many": ([*GOOD[:200], "x", *GOOD[200:-1]], "1 line is too many before line 2"),
+    "another order": (SHUFFLED, "the lines are in another order: line 1 fits reference"),
+    "sources": (SOURCES, "most lines are the source sentences"),
+}
+
+
+@pytest.mark.parametrize("case", LOW)
+def test_a_low_score_gets_its_reason(case):
+    lines, words = LOW[case]
+    reasons = why_low(lines, TRUE_LINES, SOURCES)
+    assert len(reasons) == bool(words) and all(words in reason for reason in reasons)

@@ -54,7 +54,6 @@ LAYERS = "class LayerNorm:\n    pass\n"
 
 @pytest.fixture(scope="session")
 def release(tmp_path_factory) -> Path:
-    """The skeleton."""
     folder = tmp_path_factory.mktemp("release") / "student"
     folder.mkdir()
     for module, text in RELEASE.items():
@@ -64,7 +63,6 @@ def release(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def take(release) -> Callable[[Path], Intake]:
-    """Takes a path in."""
     return lambda path: take_in(path, release, read_assignment())
 
 
@@ -106,7 +104,6 @@ LINK = object()
 
 @pytest.fixture(params=["folder", "zip"])
 def form(request) -> str:
-    """In which form `pack` writes a submission."""
     return request.param
 
 
@@ -141,19 +138,15 @@ def code(source: str | list[str], grade_id: str = "", *, solution=False, locked=
 
 
 def answer(source: str, grade_id: str) -> dict:
-    """A cell that students write in."""
     return code(source, grade_id, solution=True)
 
 
 def as_notebook(cells: list[dict]) -> bytes:
-    """A notebook's file."""
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
 
 
 @pytest.fixture
 def write_notebook(tmp_path) -> Callable[..., Path]:
-    """A notebook with these cells."""
-
     def write(*cells: dict, name: str = "anna.ipynb") -> Path:
         path = tmp_path / name
         path.write_bytes(as_notebook(list(cells)))

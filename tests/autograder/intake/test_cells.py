@@ -84,10 +84,6 @@ COUNTING = {  # the cell that counts says `filled`; what is noted
     "nor one that does not compile": ((answer(NORM, "task_1_4"), answer("class LayerNorm:\n  (", "task_1_4")), ""),
     "an answer before a scratch cell": ((answer(NORM, "task_1_4"), code(EMPTY)), ""),
     "without marks the last": ((code(EMPTY), code(NORM)), ""),
-    "a deleted answer cell may have moved": (
-        (answer("def scaled_dot_product_attention(): pass", "task_1_2"), code(NORM)),
-        "",
-    ),
     "never a test": ((answer(NORM, "task_1_4"), code(EMPTY, "test_1_4", locked=True, grade=True)), ""),
 }
 
@@ -116,16 +112,12 @@ STYLES = {  # cells, and what LayerNorm().f(4) gives
         7,
     ),
     "an own name": (("class MyNorm:\n    def f(self, x):\n        return 7\n", "LayerNorm = MyNorm"), 7),
-    "a wrapped class": (("def same(x):\n    return x\n", USES.format("7") + "LayerNorm = same(LayerNorm)\n"), 7),
     "imports of the package by name": (
         ("from student.config import Config\nimport student\n", USES.format("Config.__name__")),
         "Config",
     ),
     "only the names that are needed are imported": (
-        (
-            "import os.path, no_such_thing, math as m\nfrom math import pi, sqrt as s\nfrom no_such import x\n",
-            USES.format("m.pi == pi and bool(os.path)"),
-        ),
+        ("import os.path, no_such_thing\nfrom math import pi\n", USES.format("bool(os.path) and pi > 3")),
         True,
     ),
     "stars and futures": (
@@ -147,10 +139,6 @@ STYLES = {  # cells, and what LayerNorm().f(4) gives
         ),
         None,
     ),
-    "windows newlines and lists of lines": (
-        (["class LayerNorm:\r\n", "    f = lambda self, x: '''a\r\n", "b'''\r\n"],),
-        "a\nb",
-    ),
 }
 
 
@@ -169,14 +157,11 @@ def test_constants_that_need_what_is_not_there(write_notebook, take, load):
 
 CELLS = {
     "magic": "%matplotlib inline\n" + NORM,
-    "magic that goes on": "%pip install \\\n    einops\n" + NORM,
     "shell": "!pip install x; echo it's\n" + NORM,
     "results": "files = !ls\ny = %timeit 1\n" + NORM,
-    "30 commands": "!pip install x\n" * 30 + NORM,
     "%%capture": "%%capture out\n\n%%time\n!ls\n" + NORM,
     "indented": textwrap.indent(NORM, "    "),
     "prompts": ">>> class LayerNorm:\n...     filled = True\n",
-    "no commands": "%time\n" + NORM + "    text = (9\n    % 4, '''\n!ls\nreally?\n''')\n",
 }
 """Cells that Jupyter runs: IPython's own input transformer decides what they mean."""
 
@@ -184,14 +169,8 @@ CELLS = {
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_cell_that_jupyter_runs_is_taken(write_notebook, take, load, cell):
     intake = take(write_notebook(code(CELLS[cell])))
-    norm = load(intake)["layers"].LayerNorm
-    assert norm.filled and getattr(norm, "text", (1, "\n!ls\nreally?\n"))[0] == 1
+    assert load(intake)["layers"].LayerNorm.filled
     assert not any("cannot be read" in note for note in intake.notes)
-
-
-def test_another_languages_cell_is_left_out(write_notebook, take):
-    intake = take(write_notebook(answer("class FeedForward: pass", "a"), code(f"%%bash\n{NORM}")))
-    assert "filled" not in intake.sources["layers"][1]
 
 
 @pytest.mark.parametrize(
@@ -225,17 +204,14 @@ def test_notebooks_in_a_folder_or_an_archive(pack, write_zip, take, load):
         intake = take(path)
         assert load(intake)["layers"].LayerNorm.filled and intake.translations == b"a\n"
         assert "work.ipynb" in intake.hashes
+    assert take(pack({**files, "a.ipynb": as_notebook([code("def causal_mask(): pass")])})).submitted == {
+        "layers",
+        "masks",
+    }
     (pack(files) / "masks.py").touch()
     intake = take(pack(files))
     assert intake.submitted == {"masks"}
     assert intake.notes == ["the .py files were graded; the notebook beside them was ignored"]
-
-
-def test_several_notebooks_are_read_in_the_order_of_their_names(pack, take, load):
-    first = as_notebook([code("def helper():\n    return 7\n"), code("class LayerNorm:\n    pass\n")])
-    second = as_notebook([code(NORM + "    f = helper()\n"), code("def causal_mask():\n    pass\n")])
-    intake = take(pack({"2_b.ipynb": second, "1_a.ipynb": first}))
-    assert load(intake)["layers"].LayerNorm.f == 7 and intake.submitted == {"layers", "masks"}
 
 
 @pytest.mark.parametrize(

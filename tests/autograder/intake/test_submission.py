@@ -33,20 +33,15 @@ CLUTTER = {
             "\u200fתרגיל.docx": "",
             "README.md": "a",
             "readme.md": "b",
-            "student/Layers.PY": "1/0",
             "student/10:30.txt": "",
         },
         [],
     ),
     "a folder called as a file": ({"old/layers.py/notes.txt": ""}, []),
     "a backslash": ({"notes\\old.txt": "", "C:\\Users\\anna\\todo.txt": ""}, []),
-    "links": (
-        {"student/data": LINK, "venv/bin/python": LINK, "student/unused.py": LINK},
-        ["skipped: student/data, student/unused.py"],
-    ),
+    "links": ({"student/data": LINK, "student/unused.py": LINK}, ["skipped: student/data, student/unused.py"]),
     "many files": ({f"venv/lib/{number}.py": "" for number in range(200)}, []),
     "a large file": ({"runs/losses.csv": bytes(3_000_000)}, []),
-    "long names and deep folders": ({"/".join("x" * 100 for _ in range(6)): "", "a/" * 30 + "layers.py": "1/0"}, []),
 }
 
 
@@ -61,12 +56,6 @@ def test_clutter_changes_nothing(pack, take, form, clutter):
     }
     assert intake.hashes.keys() - {"anna.zip"} == {"layers.py", "mine.py", "translations.txt"}
     assert intake.notes == notes
-
-
-def test_translations_that_cannot_be_read_cost_no_more(pack, take, form):
-    intake = take(pack({**WORK, "student/translations.txt": LINK}, form))
-    assert intake.submitted and intake.translations is None and intake.notes == []
-    assert intake.translations_problem == "translations.txt: it is a symbolic link; hand in ordinary files"
 
 
 def test_names_are_read_as_people_see_them(pack, take, form):
@@ -123,9 +112,7 @@ def test_modules_come_from_the_submission_else_from_the_release(pack, take):
         ("student/", "", True),
         ("", "student/", True),
         ("anna/student/", "anna/", True),
-        ("student/student/", "student/", True),
         ("anna/", "runs/course/", False),
-        ("", "runs/course/", False),
     ],
 )
 def test_where_modules_and_translations_may_lie(pack, take, form, place, other, is_found):
@@ -152,7 +139,6 @@ REFUSED = {  # files, and why they are refused
     ),
     "two archives": ({"a.zip": "", "b.zip": ""}, "hand in the files themselves, in one folder or .zip"),
     "a module is a link": ({**WORK, "student/layers.py": LINK}, IS_LINK),
-    "a helper is a link": ({**WORK, "student/mine.py": LINK}, IS_LINK),
     "the notebook is a link": ({"student/work.ipynb": LINK}, IS_LINK),
     "large": (
         {**WORK, "student/mine.py": "#" * MAX_MODULE_BYTES + "\n"},
@@ -201,15 +187,6 @@ def test_what_is_not_there_is_the_callers_slip(pack, tmp_path, release, name, me
         take_in(pack({"layers.py": LAYERS}), tmp_path / name[:9], read_assignment())
 
 
-@pytest.mark.parametrize(
-    "name, content, kind",
-    [("anna.zip", b"Rar!", "none of these"), ("a.zip", b"", "empty"), ("b.tar.gz", b"BZh9", "none")],
-)
-def test_other_files_are_refused_with_what_would_be_right(tmp_path, reason, name, content, kind):
-    (tmp_path / name).write_bytes(content)
-    assert f"expected a folder, a .zip or a notebook (.ipynb); this is {kind}" in reason(tmp_path / name)
-
-
 def test_links_and_pipes_are_not_opened(pack, tmp_path, take, reason):
     os.mkfifo(tmp_path / "anna.zip")
     assert "it is no ordinary file" in reason(tmp_path / "anna.zip")
@@ -217,6 +194,8 @@ def test_links_and_pipes_are_not_opened(pack, tmp_path, take, reason):
     (tmp_path / "anna" / "work.zip").symlink_to("/etc/passwd")
     assert IS_LINK in reason(tmp_path / "anna")
     (tmp_path / "anna" / "work.zip").unlink()
+    (tmp_path / "b.tar.gz").write_bytes(b"BZh9")
+    assert "expected a folder, a .zip or a notebook (.ipynb); this is none of these" in reason(tmp_path / "b.tar.gz")
     folder = pack({"layers.py": f"from .tools.more import x\n{LAYERS}", "away/more.py": "secret = 1\n"})
     (tmp_path / "link").symlink_to(folder)
     assert "it is a symbolic link" in reason(tmp_path / "link")
