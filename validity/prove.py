@@ -159,8 +159,7 @@ def run_proof(proof: Proof, reference: Sources, faults: Sequence[Fault], jobs: i
     for fault in faults:
         add(f"fault {fault.id}", apply(fault, reference), [fault.component], range(proof.seeds))
     for variant in proof.variants:
-        seeds = range(1 if variant.is_same_code else proof.variant_seeds)
-        add(f"variant {variant.name}", variant.sources, variant.components, seeds)
+        add(f"variant {variant.name}", variant.sources, variant.components, range(proof.variant_seeds))
     runs: dict[str, list[Run]] = {}
     for run in run_versions(versions, reference, assignment, jobs, "prove"):
         runs.setdefault(run.version, []).append(run)

@@ -56,8 +56,7 @@ class Asked:
 def submissions(every: int, start: int, assignment: Assignment) -> Iterator[tuple[str, Sources, tuple[str, ...]]]:
     """Names, sources, and the modules that are handed in: those of a variant, or the module of a fault."""
     reference = read_sources(assignment.reference, assignment.reference)
-    own = [variant for variant in read_variants(assignment, reference) if not variant.is_same_code]
-    for variant in own[start % every :: every]:
+    for variant in read_variants(assignment, reference)[start % every :: every]:
         yield variant.name, variant.sources, tuple({component.partition(".")[0] for component in variant.components})
     for fault in read_catalogue(assignment=assignment)[start % every :: every]:
         yield fault.id, apply(fault, reference), (fault.component.partition(".")[0],)

@@ -2,11 +2,10 @@
 
 The files `proof/variants/MODULE.py` of an assignment hold them in cells. The definitions of a cell replace those of the
 same name in the reference's module, so that it holds only the differences. Cells of one name in files of several
-modules make one variant. Some variants are made by rewriting the reference's text.
+modules make one variant.
 """
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,48 +29,22 @@ class Variant:
         difference: the comment below the first.
         sources: the whole submission.
         components: the components that differ from the reference.
-        is_same_code: to Python it is the reference, or the reference with prints; more seeds would show nothing new.
     """
 
     name: str
     difference: str
     sources: Sources
     components: tuple[str, ...]
-    is_same_code: bool = False
 
     @property
     def where(self) -> str:
         """Its components in Markdown."""
-        if self.is_same_code:
-            return "everywhere"
         return ", ".join(f"`{component.split('.')[1]}`" for component in self.components)
-
-
-def with_prints(text: str) -> str:
-    """Every function prints that it was called."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-            node.body = [ast.parse(f"print({node.name!r}, 'was called')").body[0], *body]
-    return ast.unparse(ast.fix_missing_locations(tree))
-
-
-REWRITTEN: dict[str, tuple[str, Callable[[str], str]]] = {
-    "windows_newlines": ("lines end as on Windows", lambda text: text.replace("\n", "\r\n")),
-    "prints": ("every function prints; neither comments nor layout are those of the skeleton", with_prints),
-}
 
 
 def read_variants(assignment: Assignment, reference: Sources) -> list[Variant]:
     """All variants of an assignment, by name. Raises: VariantError, naming the file."""
     variants, contract = [], assignment.contract
-    for name, (difference, rewrite) in REWRITTEN.items():
-        sources = {
-            module: (path, rewrite(text) if module in contract.modules else text)
-            for module, (path, text) in reference.items()
-        }
-        variants.append(Variant(name, difference, sources, contract.components, is_same_code=True))
     cells: dict[str, list[Cell]] = {}
     for path in sorted((assignment.folder / "proof" / "variants").glob("*.py")):
         for cell in read_cells(path):

@@ -1,14 +1,18 @@
-"""Right components, drawn at random, whose parameters are laid out in unusual ways, as the text of a class."""
+"""Right components, drawn at random, whose parameters are laid out in unusual ways, as the text of a class.
+
+Statements and expressions are those of Python. Sizes are expressions, too: d and f features, h heads of e features, V
+words.
+"""
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.course.catalogue import extent_of
 from autograder.intake.sources import Sources
 from validity.variants import splice
-
-from .storages import Map, Storage
 
 IMPORTS = """from .attention import scaled_dot_product_attention
 import torch
@@ -19,7 +23,6 @@ from torch import nn
 """
 PATTERNS = [1, 1, 1, 1], [3, 1], [3, 1], [1, 2, 1], [4], [2, 2]
 BIASES = [True] * 4, [False] * 4, [True, False, True, True], [False, False, False, True]
-SIGNATURE_OF_LAYERS = "d_model, n_heads, d_ff, dropout=0.1, norm_first=False"
 CHECK = ["if d_model % n_heads:", "    raise ValueError('heads')"]
 
 ATTENDS = (
@@ -52,6 +55,146 @@ ATTENDS = (
 )
 """From q, k and v, (b, h, positions, e), to context and weights: by the component for attention, or written out."""
 
+Pair = tuple[str, str]
+"""Expressions of a matrix (in, out) and its bias, "None" for none; or of a gain and a shift."""
+
+
+@dataclass(frozen=True)
+class Map:
+    """A linear map from so many rows to so many columns; `has_heads` where one of these is heads times e."""
+
+    name: str
+    rows: str
+    columns: str
+    has_bias: bool = True
+    has_heads: bool = False
+
+
+class Storage:
+    """Parameters of a class: statements for its constructor, and the parts made of them by name."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.chance = chance
+        self.lines: list[str] = []
+        self.parts: dict[str, Pair] = {}
+
+    def hold(self, value: str) -> str:
+        """Assign a module, a list or a parameter to an attribute, and return that."""
+        name = f"self.p{len(self.lines)}"
+        self.lines.append(f"{name} = {value}")
+        return name
+
+    def new(self, *sizes: str) -> str:
+        """A parameter of random numbers."""
+        return self.hold(f"nn.Parameter(torch.randn({', '.join(sizes)}) * 0.1)")
+
+    def flip(self, share: float = 0.5) -> bool:
+        return self.chance.random() < share
+
+    def add(self, maps: Sequence[Map], pattern: Sequence[int] = (1,)) -> None:
+        """Store maps in groups of these sizes, which are made in any order."""
+        numbers = [*range(len(pattern))]
+        self.chance.shuffle(numbers)
+        for number in numbers:
+            start = sum(pattern[:number])
+            group = maps[start : start + pattern[number]]
+            self.parts |= dict(zip((linear.name for linear in group), self._store(group), strict=True))
+
+    def _store(self, maps: Sequence[Map]) -> Sequence[Pair]:
+        ways = [self._merged, self._matrices]
+        ways += [self._by_head] * 2 * all(linear.has_heads for linear in maps)
+        if len({(linear.rows, linear.columns, linear.has_bias) for linear in maps}) == 1:
+            ways += [self._modules, *[self._fused, self._stacked, self._stacked] * (len(maps) > 1)]
+        return self.chance.choice(ways)(maps)
+
+    def _merged(self, maps: Sequence[Map]) -> list[Pair]:
+        """One vector of all numbers."""
+        shapes = [f"{linear.rows}, {linear.columns}" for linear in maps]
+        shapes += [linear.columns for linear in maps if linear.has_bias]
+        sizes = ", ".join(shape.replace(",", " *") for shape in shapes)
+        held = self.new(f"sum([{sizes}])")
+        parts = [f"{held}.split([{sizes}])[{i}].view({shape})" for i, shape in enumerate(shapes)]
+        biases = iter(parts[len(maps) :])
+        return [(part, next(biases) if linear.has_bias else "None") for part, linear in zip(parts, maps, strict=False)]
+
+    def _biases(self, maps: Sequence[Map]) -> list[str]:
+        """Biases beside the matrices: each a vector, perhaps with more axes, or all in one vector."""
+        several = [linear for linear in maps if linear.has_bias]
+        sizes = ", ".join(linear.columns for linear in several)
+        style = self.chance.choice([["d"], ["1", "1", "d"], ["d", "1"], []])
+        if several and not style:
+            held = self.new(f"sum([{sizes}])")
+            found = [f"{held}.split([{sizes}])[{i}]" for i in range(len(several))]
+        else:
+            shapes = [[linear.columns if size == "d" else size for size in style] for linear in several]
+            found = [f"{self.new(*shape)}.flatten()" for shape in shapes]
+        rest = iter(found)
+        return [next(rest) if linear.has_bias else "None" for linear in maps]
+
+    def _with_biases(self, matrices: Sequence[str], maps: Sequence[Map]) -> list[Pair]:
+        return [*zip(matrices, self._biases(maps), strict=True)]
+
+    def _matrices(self, maps: Sequence[Map]) -> list[Pair]:
+        """A parameter for each matrix, on either side of x."""
+        pairs = [(linear.rows, linear.columns) for linear in maps]
+        matrices = [self.new(*pair) if self.flip() else f"{self.new(*pair[::-1])}.T" for pair in pairs]
+        return self._with_biases(matrices, maps)
+
+    def _modules(self, maps: Sequence[Map]) -> list[Pair]:
+        """A module for each map."""
+        kind, width, cut = self.chance.choice([("Linear", "", ""), ("Conv1d", ", 1", "[..., 0]")])
+        made = [f"nn.{kind}({linear.rows}, {linear.columns}{width}, bias={linear.has_bias})" for linear in maps]
+        return [
+            (f"{held}.weight{cut}.T", f"{held}.bias" if maps[0].has_bias else "None") for held in map(self.hold, made)
+        ]
+
+    def _fused(self, maps: Sequence[Map]) -> list[Pair]:
+        """One linear map for all; the columns of a map stand together, or every n-th one."""
+        n, columns = len(maps), maps[0].columns
+        held = self.hold(f"nn.Linear({maps[0].rows}, {n} * {columns}, bias={maps[0].has_bias})")
+        cut = "[{i}::{n}]" if self.flip() else "[{i} * {size} : ({i} + 1) * {size}]"
+        cuts = [cut.format(i=i, n=n, size=columns) for i in range(n)]
+        return [(f"{held}.weight{cut}.T", f"{held}.bias{cut}" if maps[0].has_bias else "None") for cut in cuts]
+
+    def _stacked(self, maps: Sequence[Map]) -> list[Pair]:
+        """One parameter with an axis for the maps, where a bias may be a further row."""
+        is_inside, is_turned, axis = maps[0].has_bias and self.flip(), self.flip(), self.chance.randrange(3)
+        shape = [maps[0].rows + " + 1" * is_inside, maps[0].columns][:: -1 if is_turned else 1]
+        held = self.new(*shape[:axis], str(len(maps)), *shape[axis:])
+        matrices = [f"{held}.unbind({axis})[{i}]" + ".T" * is_turned for i in range(len(maps))]
+        if is_inside:
+            return [(f"{matrix}[:-1]", f"{matrix}[-1]") for matrix in matrices]
+        return self._with_biases(matrices, maps)
+
+    def _by_head(self, maps: Sequence[Map]) -> list[Pair]:
+        """One parameter of heads, maps, d and e, in any order; or a list with one of them for each head."""
+        order, sizes = self.chance.sample(range(4), 4), ["h", str(len(maps)), "d", "e"]
+        if self.flip(0.3):
+            held = self.hold(f"nn.ParameterList(torch.randn({len(maps)}, d, e) * 0.1 for _ in range(h))")
+            whole = f"torch.stack([*{held}])"
+        else:
+            whole = f"{self.new(*(sizes[axis] for axis in order))}.permute{tuple(map(order.index, range(4)))}"
+        # Heads are columns of a projection into them, and rows of the one out of them.
+        axes = ["1, 2" if linear.name.endswith("o") else "0, 1" for linear in maps]
+        matrices = [f"{whole}[:, {i}].transpose({axis}).reshape(d, d)" for i, axis in enumerate(axes)]
+        if len(maps) == 1 and maps[0].name.endswith("o") and maps[0].has_bias and self.flip(0.3):
+            return [(matrices[0], f"{self.new('h', 'd')}.sum(0)")]
+        return self._with_biases(matrices, maps)
+
+    def add_norm(self, name: str) -> None:
+        """Store a gain and a shift, 1 and 0 at first; the gain perhaps as its difference from 1."""
+        is_from_1, order = self.flip(0.3), self.chance.sample(["gain", "shift"], 2)
+        values = {"gain": "torch.zeros(d)" if is_from_1 else "torch.ones(d)", "shift": "torch.zeros(d)"}
+        if self.flip():
+            shape = self.chance.choice(["d", "1, 1, d", "d, 1"])
+            found = {part: f"{self.hold(f'nn.Parameter({values[part]}.view({shape}))')}.flatten()" for part in order}
+        else:
+            axis, both = self.chance.randrange(2), ", ".join(values[part] for part in order)
+            held = self.hold(f"nn.Parameter(torch.stack([{both}], dim={axis}).flatten())")
+            cuts = [".view(2, d)[0]", ".view(2, d)[1]"] if axis == 0 else ["[::2]", "[1::2]"]
+            found = {part: held + cut for part, cut in zip(order, cuts, strict=True)}
+        self.parts[name] = f"({'1 + ' * is_from_1}{found['gain']})", found["shift"]
+
 
 def class_text(
     name: str, signature: str, sizes: dict[str, str], storage: Storage, methods: str, first: Sequence[str] = ()
@@ -72,55 +215,39 @@ def applied(storage: Storage, name: str, x: str) -> str:
     return storage.chance.choice([*ways, f"(torch.einsum('...i,io->...o', {x}, {matrix}){plus})"])
 
 
-def attention_maps(chance: random.Random, prefix: str = "") -> list[Map]:
-    """Query, key, value and output, with all biases, with none or with some."""
-    biases = chance.choice(BIASES)
-    return [Map(prefix + role, "d", "d", has, True) for role, has in zip("qkvo", biases, strict=True)]
-
-
-def attention_method(storage: Storage, head: str, prefix: str = "") -> str:
-    """A method that projects, attends and projects again."""
-    text = f"    def {head}:\n        SIZES\n"
-    for role, x in zip("qkv", ("query", "key", "value"), strict=True):
-        text += f"        {role} = {applied(storage, prefix + role, x)}.unflatten(-1, (h, e)).transpose(1, 2)\n"
-    text += storage.chance.choice(ATTENDS)[1:] + "        joined = context.transpose(1, 2).flatten(2)\n"
-    return text + f"        return {applied(storage, prefix + 'o', 'joined')}, weights\n\n"
-
-
-def network_method(storage: Storage, name: str) -> str:
-    """A method that is a feed-forward network."""
-    hidden, out = applied(storage, "first", "x"), applied(storage, "second", "hidden")
-    return f"    def {name}(self, x):\n        SIZES\n        hidden = {hidden}.relu()\n        return {out}\n\n"
-
-
-def norm_method(storage: Storage, name: str, part: str, epsilon: str) -> str:
-    """A method that is a LayerNorm."""
-    gain, shift = storage.parts[part]
-    body = "spread, mean = torch.var_mean(x, dim=-1, keepdim=True, unbiased=False)\n        return (x - mean) / (spread"
-    return f"    def {name}(self, x):\n        SIZES\n        {body} + {epsilon}).sqrt() * {gain} + {shift}\n\n"
-
-
 def multi_headed_attention(chance: random.Random) -> str:
-    storage = Storage(chance)
-    storage.add(attention_maps(chance), chance.choice(PATTERNS))
-    methods = attention_method(storage, "forward(self, query, key, value, mask=None)")
+    """Query, key, value and output, with all biases, with none or with some."""
+    storage, biases = Storage(chance), chance.choice(BIASES)
+    maps = [Map(role, "d", "d", has, True) for role, has in zip("qkvo", biases, strict=True)]
+    storage.add(maps, chance.choice(PATTERNS))
+    methods = "    def forward(self, query, key, value, mask=None):\n        SIZES\n"
+    for role, x in zip("qkv", ("query", "key", "value"), strict=True):
+        methods += f"        {role} = {applied(storage, role, x)}.unflatten(-1, (h, e)).transpose(1, 2)\n"
+    methods += chance.choice(ATTENDS)[1:] + "        joined = context.transpose(1, 2).flatten(2)\n"
+    methods += f"        return {applied(storage, 'o', 'joined')}, weights\n"
     sizes = {"d": "d_model", "h": "n_heads", "e": "d_model // n_heads"}
-    return IMPORTS + class_text("MultiHeadedAttention", "d_model, n_heads", sizes, storage, methods, CHECK)
+    return class_text("MultiHeadedAttention", "d_model, n_heads", sizes, storage, methods, CHECK)
 
 
 def feed_forward(chance: random.Random) -> str:
     storage = Storage(chance)
     storage.add([Map("first", "d", "f"), Map("second", "f", "d")], chance.choice([[1, 1], [1, 1], [2]]))
-    sizes = {"d": "d_model", "f": "d_ff"}
-    return IMPORTS + class_text("FeedForward", "d_model, d_ff", sizes, storage, network_method(storage, "forward"))
+    hidden, out = applied(storage, "first", "x"), applied(storage, "second", "hidden")
+    methods = f"    def forward(self, x):\n        SIZES\n        hidden = {hidden}.relu()\n        return {out}\n"
+    return class_text("FeedForward", "d_model, d_ff", {"d": "d_model", "f": "d_ff"}, storage, methods)
 
 
 def layer_norm(chance: random.Random) -> str:
     storage = Storage(chance)
     storage.add_norm("norm")
-    methods = norm_method(storage, "forward", "norm", "epsilon")
+    gain, shift = storage.parts["norm"]
+    methods = f"""    def forward(self, x):
+        SIZES
+        spread, mean = torch.var_mean(x, dim=-1, keepdim=True, unbiased=False)
+        return (x - mean) / (spread + epsilon).sqrt() * {gain} + {shift}
+"""
     sizes = {"d": "d_model", "epsilon": "epsilon"}
-    return IMPORTS + class_text("LayerNorm", "d_model, epsilon=1e-6", sizes, storage, methods)
+    return class_text("LayerNorm", "d_model, epsilon=1e-6", sizes, storage, methods)
 
 
 def input_embedding(chance: random.Random) -> str:
@@ -130,106 +257,31 @@ def input_embedding(chance: random.Random) -> str:
     found = chance.choice([f"F.embedding(tokens, {table})", f"({table})[tokens]"])
     methods = f"    def forward(self, tokens):\n        SIZES\n        return {found} * d**0.5\n"
     sizes = {"V": "vocab_size", "d": "d_model"}
-    return IMPORTS + class_text("InputEmbedding", "vocab_size, d_model", sizes, storage, methods)
+    return class_text("InputEmbedding", "vocab_size, d_model", sizes, storage, methods)
 
 
-def transformer(chance: random.Random) -> str:
-    """The output projection is its own; all else are components."""
+def linear(chance: random.Random) -> str:
     storage = Storage(chance)
     storage.add([Map("projection", "d", "V", chance.choice([True, True, False]))])
-    predicted = applied(storage, "projection", "output")
-    methods = f"""    def encode(self, src, encoder_mask):
-        return self.encoder(self.positions(self.src_embedding(src)), encoder_mask)
-
-    def decode(self, tgt, memory, src_mask, tgt_mask):
-        return self.decoder(self.positions(self.tgt_embedding(tgt)), memory, src_mask, tgt_mask)
-
-    def get_predictions(self, output):
-        SIZES
-        return {predicted}.log_softmax(-1)
-"""
-    first = [
-        "self.src_embedding = InputEmbedding(src_vocab_size, d_model)",
-        "self.tgt_embedding = InputEmbedding(tgt_vocab_size, d_model)",
-        "self.positions = PositionalEncoding(d_model, dropout)",
-        "self.encoder = Encoder(d_model, n_heads, d_ff, n_layers, dropout, norm_first)",
-        "self.decoder = Decoder(d_model, n_heads, d_ff, n_layers, dropout, norm_first)",
-    ]
-    signature = "src_vocab_size, tgt_vocab_size, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False"
-    sizes = {"d": "d_model", "V": "tgt_vocab_size"}
-    return IMPORTS + class_text("Transformer", signature, sizes, storage, methods, first)
+    methods = f"    def forward(self, x):\n        SIZES\n        return {applied(storage, 'projection', 'x')}\n"
+    return class_text("Linear", "d_model, vocab_size", {"d": "d_model", "V": "vocab_size"}, storage, methods)
 
 
-def encoder(chance: random.Random) -> str:
-    """A stack whose last LayerNorm, in pre-norm, is its own."""
-    storage = Storage(chance)
-    storage.add_norm("norm")
-    storage.lines = ["if norm_first:", *(f"    {line}" for line in storage.lines)]
-    methods = norm_method(storage, "norm", "norm", "1e-6")
-    methods += """    def forward(self, x, mask):
-        found = []
-        for layer in self.layers:
-            x, weights = layer(x, mask)
-            found.append(weights)
-        return self.norm(x) if self.norm_first else x, found
-"""
-    made = "EncoderLayer(d_model, n_heads, d_ff, dropout, norm_first)"
-    lists = [f"nn.ModuleList({made} for _ in range(n_layers))", f"nn.Sequential(*({made} for _ in range(n_layers)))"]
-    first = ["self.norm_first = norm_first", f"self.layers = {chance.choice(lists)}"]
-    signature = SIGNATURE_OF_LAYERS.replace("d_ff", "d_ff, n_layers")
-    return IMPORTS + class_text("Encoder", signature, {"d": "d_model", "h": "n_heads"}, storage, methods, first)
-
-
-def layer(chance: random.Random, kind: str) -> str:
-    """A layer that holds one or more of its parts itself."""
-    storage = Storage(chance)
-    names = ["self", "cross"][: 1 + (kind == "DecoderLayer")]
-    own = [name for name in (*names, "network", "norm") if chance.random() < 0.5] or names[:1]
-    for name in names:
-        if name in own:
-            storage.add(attention_maps(chance, f"{name}_"), chance.choice(PATTERNS))
-    if "network" in own:
-        storage.add([Map("first", "d", "f"), Map("second", "f", "d")], chance.choice([[1, 1], [2]]))
-    first, methods = ["self.dropout, self.norm_first = nn.Dropout(dropout), norm_first"], ""
-    for number, name in enumerate([*names, "network"]):
-        if "norm" in own:
-            storage.add_norm(f"norm{number}")
-            methods += norm_method(storage, f"norm{number}", f"norm{number}", "1e-6")
-        else:
-            first.append(f"self.norm{number} = LayerNorm(d_model)")
-        if name == "network":
-            methods += network_method(storage, name) if name in own else ""
-            first += ["self.network = FeedForward(d_model, d_ff)"] * (name not in own)
-        elif name in own:
-            methods += attention_method(storage, f"{name}(self, query, key, value, mask)", f"{name}_")
-        else:
-            first.append(f"self.{name} = MultiHeadedAttention(d_model, n_heads)")
-    sublayers = [("self", "y, y, y, tgt_mask"), ("cross", "y, memory, memory, src_mask")][: len(names)]
-    arguments = "x, memory, src_mask, tgt_mask" if len(names) > 1 else "x, tgt_mask"
-    methods += f"    def forward(self, {arguments}):\n        found = []\n"
-    for number, (name, given) in enumerate([*sublayers, ("network", "y")]):
-        methods += f"        y = self.norm{number}(x) if self.norm_first else x\n        out = self.{name}({given})\n"
-        if name != "network":
-            methods += "        found.append(out[1])\n        out = out[0]\n"
-        methods += "        x = x + self.dropout(out)\n"
-        methods += f"        x = x if self.norm_first else self.norm{number}(x)\n"
-    methods += "        return x, *found\n"
-    methods = methods if len(names) > 1 else methods.replace("tgt_mask", "mask")
-    sizes = {"d": "d_model", "h": "n_heads", "e": "d_model // n_heads", "f": "d_ff"}
-    return IMPORTS + class_text(kind, SIGNATURE_OF_LAYERS, sizes, storage, methods, first)
-
-
-KINDS: dict[str, Callable[[random.Random], str]] = {
+DRAWN: dict[str, Callable[[random.Random], str]] = {
     "embedding.InputEmbedding": input_embedding,
     "attention.MultiHeadedAttention": multi_headed_attention,
     "layers.LayerNorm": layer_norm,
     "layers.FeedForward": feed_forward,
-    "layers.EncoderLayer": lambda chance: layer(chance, "EncoderLayer"),
-    "layers.DecoderLayer": lambda chance: layer(chance, "DecoderLayer"),
-    "model.Encoder": encoder,
-    "model.Transformer": transformer,
+    "nn.Linear": linear,
 }
 """For each component with parameters the function that draws a layout."""
+OWN_PARTS = {
+    "layers.EncoderLayer": ("attention.MultiHeadedAttention", "layers.FeedForward", "layers.LayerNorm"),
+    "layers.DecoderLayer": ("attention.MultiHeadedAttention", "layers.FeedForward", "layers.LayerNorm"),
+    "model.Encoder": ("layers.LayerNorm",),
+    "model.Transformer": ("nn.Linear",),
+}
+"""For each component of several parts those that may be drawn, as classes of its own module."""
 
 
 @dataclass(frozen=True)
@@ -245,6 +297,16 @@ class Layout:
 def drawn(reference: Sources, component: str, number: int, change: Callable[[str], str] = str) -> Layout:
     """A layout, whose text may be changed."""
     module, name = component.partition(".")[0], f"{component}, {number}"
-    text = change(KINDS[component](random.Random(name)))
     path, whole = reference[module]
+    chance = random.Random(name)
+    if component in DRAWN:
+        text = DRAWN[component](chance)
+    else:
+        start, end = extent_of(whole, component)
+        text, parts = whole[start:end], OWN_PARTS[component]
+        for part in chance.sample(parts, chance.randint(1, len(parts))):
+            kind = part.partition(".")[2]
+            text = re.sub(rf"(?:nn\.)?\b{kind}\(", f"Own{kind}(", text)
+            text = DRAWN[part](chance).replace(f"class {kind}(", f"class Own{kind}(") + "\n\n" + text
+    text = change(IMPORTS + text)
     return Layout(name, component, text, {**reference, module: (f"{path} {name}", splice(whole, text, Path(name))[0])})

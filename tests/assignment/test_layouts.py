@@ -75,10 +75,10 @@ FAULTS = {  # in which modules or components, and what stands for what
     "no relu": (["layers"], r"\.relu\(\)", ""),
     "sample variance": (["layers.LayerNorm"], "unbiased=False", "unbiased=True"),  # in a layer: for task 1.4
     "epsilon outside the root": (["layers.LayerNorm"], r"\(spread \+ (\S+)\)\.sqrt\(\)", r"(spread.sqrt() + \1)"),
-    "no dropout": (["layers"], r"self\.dropout\(out\)", "out"),
-    "no residual connection": (["layers"], r"x = x \+ self", "x = self"),
+    "no dropout": (["layers"], r"self\.dropout\(attended\)", "attended"),
+    "no residual connection": (["layers"], r"x \+ self\.dropout\(attended\)", "self.dropout(attended)"),
     "no scaling": (["embedding"], r" \* d\*\*0\.5", ""),
-    "softmax without logarithm": (["model"], r"log_softmax\(-1\)", "softmax(-1)"),
+    "softmax without logarithm": (["model"], r"log_softmax", "softmax"),
 }
 
 

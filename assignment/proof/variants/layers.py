@@ -170,7 +170,7 @@ class LayerNorm(nn.Module):
 
 
 # %% feed_forward_convolutions
-# Two convolutions of width one, as section 3.3 of the paper suggests, with dropout between them.
+# Two convolutions of width one, as section 3.3 of the paper suggests, with dropout between them; it prints.
 
 
 class FeedForward(nn.Module):
@@ -179,6 +179,7 @@ class FeedForward(nn.Module):
         self.conv_1 = nn.Conv1d(d_model, d_ff, kernel_size=1)
         self.conv_2 = nn.Conv1d(d_ff, d_model, kernel_size=1)
         self.dropout = nn.Dropout(0.1)
+        print("feed-forward", d_model, d_ff)
 
     def forward(self, x):
         y = self.conv_1(x.permute(0, 2, 1))

@@ -1,71 +1,29 @@
 """Training in other words."""
 
-from itertools import islice
-
 import torch
 from tqdm import tqdm
 
 # %% groups_in_lists
-# Batches are gathered in lists; one backward pass for the whole group; predictions as (b, classes, t).
+# Batches are gathered in lists; one backward pass for the whole group, whose gradient is cleared and clipped by hand.
 
 
 def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=None, max_grad_norm=None):
-    model.train()
+    model.train(True)
+    device = next(iter(model.parameters())).device
     losses, group = [], []
 
     def step():
-        counts = [(batch.labels != criterion.ignore_index).sum() for batch in group]
-        total = sum(counts)
-        optimizer.zero_grad(set_to_none=False)
+        counts = [torch.count_nonzero(batch.labels != criterion.ignore_index) for batch in group]
+        for p in model.parameters():
+            p.grad = None
         combined = 0.0
         for batch, n in zip(group, counts, strict=True):
             memory = model.encode(batch.src, batch.encoder_mask)[0]
             output = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)[0]
             loss = criterion(model.get_predictions(output).transpose(1, 2), batch.labels)
             losses.append(float(loss.detach()))
-            combined = combined + loss * n / total
+            combined = combined + loss * n / sum(counts)
         combined.backward()
-        if max_grad_norm is not None:
-            torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_grad_norm)
-        optimizer.step()
-        if scheduler:
-            scheduler.step()
-        group.clear()
-
-    for batch in batches:
-        group.append(batch)
-        if len(group) == accumulate:
-            step()
-    if group:
-        step()
-    return sum(losses) / len(losses)
-
-
-# %% own_clipping
-# The gradient is clipped by hand, unless the bound is None or 0; the device of the model is used; tqdm shows progress.
-
-
-def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=None, max_grad_norm=None):
-    model.train(True)
-    device = next(iter(model.parameters())).device
-    pad = criterion.ignore_index
-    history = []
-    iterator = iter(tqdm(batches, disable=False))
-    while True:
-        group = [batch.to(device) for batch in islice(iterator, accumulate)]
-        if not group:
-            break
-        n_labels = float(sum(torch.count_nonzero(batch.labels != pad) for batch in group))
-        for p in model.parameters():
-            p.grad = None
-        for batch in group:
-            with torch.enable_grad():
-                memory, _ = model.encode(batch.src, batch.encoder_mask)
-                out, _, _ = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
-                loss = criterion(model.get_predictions(out).flatten(end_dim=1), batch.labels.view(-1))
-            share = torch.count_nonzero(batch.labels != pad) / n_labels
-            loss.mul(share).backward()
-            history.append(loss.item())
         if max_grad_norm:
             gradients = [p.grad for p in model.parameters() if p.grad is not None]
             norm = torch.sqrt(sum(g.pow(2).sum() for g in gradients))
@@ -73,9 +31,17 @@ def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=No
                 for g in gradients:
                     g.mul_(max_grad_norm / norm)
         optimizer.step()
-        if scheduler is not None:
+        if scheduler:
             scheduler.step()
-    return float(torch.tensor(history, dtype=torch.float64).mean())
+        group.clear()
+
+    for batch in tqdm(batches, disable=False):
+        group.append(batch.to(device))
+        if len(group) == accumulate:
+            step()
+    if group:
+        step()
+    return sum(losses) / len(losses)
 
 
 # %% scaled_afterwards
