@@ -68,7 +68,7 @@ def made(
         submission: that has it.
         case: draws the parameters.
         component: its name in the contract.
-        sizes: arguments of its constructor.
+        sizes: arguments of its constructor, before the options.
         parts: names of what it returns.
         read: finds what it may compute with these tensors for its parameters, by their shapes or by a search.
         dtype: of the parameters.

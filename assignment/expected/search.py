@@ -89,12 +89,8 @@ def find_formula(
 ) -> Computation | None:
     """Return the computation with these leaves that the component makes of its parameters; None where nobody can tell.
 
-    Args:
-        submission: that has the component.
-        key: its name and sizes: the places are the same in each component of that key.
-        component: makes one whose parameters may be changed.
-        leaves: to compute with, in the order of its parameters.
-        formulas: of which one should fit, in the same order for each component of that key.
+    In each component of one key, its name and sizes, the places and the formulas are the same. The leaves are in the
+    order of the parameters of `component()`, which may be changed.
     """
     known = _found.setdefault(submission, {})
     formulas = iter(formulas)

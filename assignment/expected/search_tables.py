@@ -48,11 +48,7 @@ class Tables:
         return self.words[int(first) : int(last or first) + 1]
 
     def search(self, submission: SubmissionUnderTest, sentences: list[int], **settings: Any) -> list[list[int]]:
-        """Run the submission's search for these sentences as one batch; see `described`.
-
-        Returns:
-            A list of ids for each sentence.
-        """
+        """The ids that the submission's search finds for these sentences, as one batch; see `described`."""
         lines, _ = run_search(submission, self.described(sentences, **settings))
         return read_lines(lines, len(sentences))
 
@@ -85,18 +81,11 @@ class Tables:
         is_mixed: bool = False,
         **options: Any,
     ) -> dict[str, Any]:
-        """A search as `stand_ins.search` takes it.
+        """A search of sentences, by their numbers, as `stand_ins.search` takes it.
 
-        Args:
-            sentences: their numbers.
-            is_training: the mode in which the search gets the model.
-            masks: (sentences, 1, 1, 3), the source mask of each; None = every position may be attended to.
-            encoder_masks: (sentences, 1, 3, 3), passed as encoder_mask; or one for all, (3, 3) or (1, 1, 3, 3); None =
-                not passed.
-            max_length: for the search.
-            length: of the sources.
-            is_mixed: whether a part of the model is in the other mode.
-            options: further arguments for the search.
+        Source masks are (sentences, 1, 1, s), None = all may be attended to; those of the encoder (sentences, 1, s, s),
+        or one for all, None = not passed. `length` is that of the sources; with `is_mixed`, a part of the model is in
+        the other mode. The options are further arguments for the search.
         """
         if masks is None:
             masks = torch.ones(self.table.size(0), 1, 1, length, dtype=torch.bool)

@@ -33,16 +33,10 @@ def look(
     inside: Callable[[Inputs], str] | None = None,
     is_thorough: bool = True,
 ) -> str:
-    """Describe in one line what experiments show of a wrong result; "" where they show nothing.
+    """Describe in one line what experiments show of a wrong result of a call; "" where they show nothing.
 
-    Args:
-        call: the component.
-        formulas: what it may compute; one of them should have fitted.
-        inputs: the arguments with which it was wrong.
-        module: the component, if it is a module.
-        parameters: what it learns.
-        inside: says which of its parts reads something else than it should.
-        is_thorough: whether hints at the mistake count, too, not only what names it.
+    One of the formulas should have fitted. `inside` says which part reads something else than it should. If it is
+    thorough, hints at the mistake count, too, not only what names it.
     """
 
     def find() -> str:
