@@ -195,7 +195,8 @@ def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
     """Line and name of the internals that a module names, and of functions that take computed names."""
     is_internal = cache(re.compile(pattern).fullmatch)
     nodes = nodes_of(text)
-    followed = {part for node in nodes for part in _followed_in(node)}
+    of_classes = {part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body}
+    followed = {part for node in nodes if node not in of_classes for part in _followed_in(node)}
     plain = set()  # functions of `BY_NAME` that are called with a name that everybody can read
     uses = set()
     for node, path in paths_in(text):

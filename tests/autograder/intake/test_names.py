@@ -106,6 +106,7 @@ def names(text):
         ('x = """\n""".__class__.__subclasses__()', ".__subclasses__"),
         ("import sys\nx = [s.modules for s in (sys,)]", "sys, handed on"),
         ("import torch\nfor t in (torch,):\n    x = t.ops", "torch, handed on"),
+        ("import torch\nclass A:\n    t = torch\nx = A.t.ops", "torch, handed on"),
         ("from torch import nn\ndef f(n=nn):\n    return n.modules", "torch.nn, handed on"),
     ],
 )
