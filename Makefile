@@ -66,7 +66,7 @@ data: $(READY)  ## generate the bundled corpus in data/corpus and data/private
 	$(PY) -m data generate
 
 $(CORPUS): $(READY) $(shell find data -name '*.py' -o -name '*.toml' -o -name '*.tsv' -o -name 'manifest.json')
-	$(PY) -m data generate --keep-own
+	$(PY) -m data generate
 	@touch $@
 
 ##@ Work as a student does

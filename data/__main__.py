@@ -25,7 +25,6 @@ EXAMPLES = """examples:
 SEED_HELP = "seed of the whole corpus (default: the one in data/manifest.json)"
 TEST_SEED_HELP = "seed of the test split only; training split, dev split and BPE stay as they are"
 OUTPUT_HELP = "folder for corpus/, private/ and manifest.json (default: data/)"
-KEEP_HELP = "leave a corpus of your own in data/ as it is, with a note, instead of refusing"
 UPDATE_HELP = "make this the course's corpus: record its seeds and checksums in data/manifest.json"
 CHANGED = (
     "the lexicon, grammar or settings no longer give the corpus in data/manifest.json; if that is meant, run "
@@ -52,7 +51,6 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--seed", type=int, metavar="N", help=SEED_HELP)
     command.add_argument("--test-seed", type=int, metavar="N", help=TEST_SEED_HELP)
     command.add_argument("--update-manifest", action="store_true", help=UPDATE_HELP)
-    command.add_argument("--keep-own", action="store_true", help=KEEP_HELP)
     about = "turn parallel text into a corpus and its encodings"
     add_prepare_options(commands.add_parser("prepare", help=about, description=about, formatter_class=shape))
     return parser
@@ -64,11 +62,9 @@ def generate(options: argparse.Namespace) -> int:
     recorded = read_manifest()
     is_default_place = options.output.resolve() == files.DATA_FOLDER
     own = files_of_others() if is_default_place else []
-    if own and options.keep_own:
-        print(f"{', '.join(own)}: a corpus of your own; it stays")
-        return 0
     if own:
-        raise CorpusError(f"{options.output}: {', '.join(own)}: not made by 'generate'; move them away first")
+        print(f"{', '.join(own)}: a corpus of your own, not made by 'generate': it stays until you move it away")
+        return 0
     seed, test_seed = recorded["seed"], recorded["test_seed"]
     if options.seed is not None:
         seed = test_seed = options.seed

@@ -15,8 +15,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -35,7 +33,7 @@ from foundation.command_line import at_least, positive  # noqa: E402
 from given.extras.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
 from reference.vocab import CONTINUES  # noqa: E402
 
-from .files import SEPARATOR, CorpusError  # noqa: E402
+from .files import SEPARATOR  # noqa: E402
 
 SPECIAL = ("[PAD]", UNKNOWN, "[BOS]", "[EOS]")  # in the order of their ids
 UNKNOWN_WORD = "<unk>"  # in the lines of a corpus
@@ -43,6 +41,8 @@ SPLITS = ("train", "dev", "test")
 
 Lines = Callable[[], Iterable[str]]
 """Gives the sentences, as often as it is called: words separated by spaces."""
+Tokenizers = tuple[Tokenizer, Tokenizer]
+"""Of source and target."""
 
 
 def train_bpe(tokenizer: Tokenizer, lines: Lines, size: int, special: Sequence[str] = ()) -> Tokenizer:
@@ -102,6 +102,9 @@ def learn_subwords(sentences: Sequence[Sequence[str]], vocabulary: int) -> Subwo
 
 # -- other text -----------------------------------------------------------------------------------------
 
+PRE_TOKENIZER_HELP = "a word is: signs = letters and digits, or any other sign; whitespace = also signs that touch"
+LANGUAGES_HELP = "such as de en: fields of the dataset, and how raw text is cut and joined for the trained model"
+
 
 def language(text: str) -> str:
     """Reads the code of a language: it becomes part of a file's name."""
@@ -129,28 +132,15 @@ class Choices:
     """How text becomes a corpus; the command has a flag for each field."""
 
     encoding: str = choice("bpe", "byte pairs or whole words", choices=("bpe", "words"))
-    pre_tokenizer: str = choice(
-        "signs",
-        "what a word is: signs = letters and digits, or any other sign by itself; whitespace = as the library "
-        "tokenizers has it, where signs that touch stay together",
-        choices=("signs", "whitespace"),
-    )
+    pre_tokenizer: str = choice("signs", PRE_TOKENIZER_HELP, choices=("signs", "whitespace"))
     vocabulary: int = choice(18_000, "size of each encoding, at most", positive)
-    min_count: int = choice(
-        1, "of whole words, those that occur less often in the training split are unknown", positive
-    )
+    min_count: int = choice(1, "whole words that occur less often in the training split are unknown", positive)
     most_tokens: int = choice(100, "drop pairs with a longer side, after encoding", positive)
-    dev: int | str = choice(
-        1000, "pairs to draw if there is no dev split, or their share, such as 10%%", number_or_share
-    )
+    dev: int | str = choice(1000, "pairs to draw if there is no dev split, or a share, as in 10%%", number_or_share)
     test: int | str = choice(1000, "likewise if there is no test split", number_or_share)
     seed: int = choice(0, "seed for drawing them", at_least(0))
     languages: tuple[str, str] = choice(
-        ("source", "target"),
-        "such as de en: fields of the dataset, and how raw text is cut and joined for the trained model",
-        language,
-        nargs=2,
-        metavar=("SOURCE", "TARGET"),
+        ("source", "target"), LANGUAGES_HELP, language, nargs=2, metavar=("SOURCE", "TARGET")
     )
     joint: bool = choice(False, "one encoding for both languages", action=argparse.BooleanOptionalAction)
     lowercase: bool = choice(False, "no capital letters", action=argparse.BooleanOptionalAction)
@@ -169,56 +159,35 @@ class Choices:
         return {name: getattr(self, name) for name in names} | {"languages": list(self.languages)}
 
 
-def empty_tokenizer(pre_tokenizer: str, lowercase: bool, model: BPE | WordLevel | None = None) -> Tokenizer:
-    """Makes a tokenizer that cuts text by a pre-tokenizer of `Choices`, and knows nothing else yet."""
+def empty_tokenizer(choices: Choices, model: BPE | WordLevel | None = None) -> Tokenizer:
+    """Makes a tokenizer that cuts text by the choices, and knows nothing else yet."""
     tokenizer = Tokenizer(model or WordLevel({UNKNOWN: 0}, UNKNOWN))
     # What would be misread in a line of a corpus goes: its separator, invisible characters, the mark of a piece.
     clean = [NFC(), Replace(Regex(rf"[\p{{Z}}\p{{C}}]|{'[|]' * len(SEPARATOR)}"), " "), Replace(Regex("@(?=@)"), "@ ")]
-    tokenizer.normalizer = Normalizers(clean + [Lowercase()] * lowercase)
+    tokenizer.normalizer = Normalizers(clean + [Lowercase()] * choices.lowercase)
     signs = PreTokenizers([WhitespaceSplit(), Split(Regex(r"[\p{L}\p{N}\p{M}]+|."), "isolated")])
-    tokenizer.pre_tokenizer = signs if pre_tokenizer == "signs" else Whitespace()
+    tokenizer.pre_tokenizer = signs if choices.pre_tokenizer == "signs" else Whitespace()
     return tokenizer
 
 
-class Encoding:
-    """A trained tokenizer: text to words, words to the tokens of a line."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        tokenizer.encode_special_tokens = True  # "[EOS]" in the text has no special meaning there
-        self._tokenizer = tokenizer
-
-    def cut(self, text: str) -> list[str]:
-        """Cuts raw text into words.
-
-        >>> Encoding(empty_tokenizer("signs", lowercase=True)).cut("L'homme, 3.5 % !")
-        ['l', "'", 'homme', ',', '3', '.', '5', '%', '!']
-        """
-        normal = self._tokenizer.normalizer.normalize_str(text)
-        return [word for word, _ in self._tokenizer.pre_tokenizer.pre_tokenize_str(normal)]
-
-    def encode(self, text: str) -> list[str]:
-        """The tokens of raw text, or of words separated by spaces."""
-        if isinstance(self._tokenizer.model, BPE):
-            return split_text(self._tokenizer, text, CONTINUES)
-        return [word if word in self._words else UNKNOWN_WORD for word in self.cut(text)]
-
-    @cached_property
-    def _words(self) -> set[str]:
-        return set(self._tokenizer.get_vocab()).difference(SPECIAL)
-
-    def to_json(self) -> str:
-        """Returns the content of the file."""
-        return self._tokenizer.to_str(pretty=True)
+def cut(tokenizer: Tokenizer, text: str) -> list[str]:
+    """Cuts raw text into words: `L'homme !` into `L`, `'`, `homme`, `!`."""
+    normal = tokenizer.normalizer.normalize_str(text)
+    return [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)]
 
 
-Encodings = tuple[Encoding, Encoding]
-"""Of source and target."""
+def encode(tokenizer: Tokenizer, text: str) -> list[str]:
+    """The tokens, as lines of a corpus have them, of raw text or of words separated by spaces."""
+    if isinstance(tokenizer.model, BPE):
+        return split_text(tokenizer, text, CONTINUES)
+    tokens = tokenizer.encode(text, add_special_tokens=False).tokens
+    return [UNKNOWN_WORD if token == UNKNOWN else token for token in tokens]
 
 
-def learn(pairs: Iterable[tuple[str, str]], choices: Choices) -> Encodings:
+def learn(pairs: Iterable[tuple[str, str]], choices: Choices) -> Tokenizers:
     """Learns the encodings of both sides, or of both together, from pairs that can be read again and again."""
 
-    def of(*sides: int) -> Encoding:
+    def of(*sides: int) -> Tokenizer:
         return _learn_one(lambda: (pair[side] for side in sides for pair in pairs), choices)
 
     if choices.joint:
@@ -227,39 +196,22 @@ def learn(pairs: Iterable[tuple[str, str]], choices: Choices) -> Encodings:
     return of(0), of(1)
 
 
-def _learn_one(lines: Lines, choices: Choices) -> Encoding:
+def _learn_one(lines: Lines, choices: Choices) -> Tokenizer:
     """Learns byte pairs, special tokens included, or keeps the most frequent words; in any order, the same ones."""
-    rules = (choices.pre_tokenizer, choices.lowercase)
     if choices.encoding == "bpe":
-        tokenizer = empty_tokenizer(*rules, BPE(unk_token=UNKNOWN, end_of_word_suffix=END_OF_WORD))
-        return Encoding(_finished(train_bpe(tokenizer, lines, choices.vocabulary, SPECIAL)))
-    counts = Counter(word for line in lines() for word in line.split(" "))
-    frequent = sorted(
-        (word for word in counts if counts[word] >= choices.min_count), key=lambda word: (-counts[word], word)
-    )
-    numbers = {word: number for number, word in enumerate([*SPECIAL, *frequent[: choices.vocabulary]])}
-    return Encoding(_finished(empty_tokenizer(*rules, WordLevel(numbers, UNKNOWN))))
-
-
-def _finished(tokenizer: Tokenizer) -> Tokenizer:
-    """With the special tokens, the template that puts them around a sentence, and a decoder."""
+        model = BPE(unk_token=UNKNOWN, end_of_word_suffix=END_OF_WORD)
+        tokenizer = train_bpe(empty_tokenizer(choices, model), lines, choices.vocabulary, SPECIAL)
+        tokenizer.decoder = BPEDecoder(suffix=END_OF_WORD)
+    else:
+        counts = Counter(word for line in lines() for word in line.split(" "))
+        frequent = sorted((-count, word) for word, count in counts.items() if count >= choices.min_count)
+        words = [*SPECIAL, *(word for _, word in frequent[: choices.vocabulary])]
+        numbers = {word: number for number, word in enumerate(words)}
+        tokenizer = empty_tokenizer(choices, WordLevel(numbers, UNKNOWN))
     tokenizer.add_special_tokens(list(SPECIAL))
     around = [(token, tokenizer.token_to_id(token)) for token in ("[BOS]", "[EOS]")]
     tokenizer.post_processor = TemplateProcessing(
         single="[BOS] $A [EOS]", pair="[BOS] $A [EOS] [BOS]:1 $B:1 [EOS]:1", special_tokens=around
     )
-    if isinstance(tokenizer.model, BPE):
-        tokenizer.decoder = BPEDecoder(suffix=END_OF_WORD)
+    tokenizer.encode_special_tokens = True  # "[EOS]" in the text has no special meaning there
     return tokenizer
-
-
-def read_encoding(path: Path) -> Encoding:
-    """Reads an encoding from a JSON file.
-
-    Raises:
-        CorpusError: if it is missing or not such a file.
-    """
-    try:
-        return Encoding(Tokenizer.from_file(str(path)))
-    except Exception as problem:  # the library raises plain ones
-        raise CorpusError(f"{path}: {problem}; --learn-anew makes it again") from None

@@ -15,7 +15,7 @@ import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from given.config import LANGUAGES
 
-from .encodings import SPLITS, Choices, Encoding, Encodings, empty_tokenizer, learn
+from .encodings import SPLITS, Choices, Tokenizers, cut, empty_tokenizer, encode, learn
 from .files import SEPARATOR, CorpusError
 
 HUB_SECONDS = 4.0
@@ -45,10 +45,7 @@ def read_files(source: Path, target: Path) -> Iterator[TextPair]:
 
 
 def read_columns(path: Path, columns: tuple[int, int]) -> Iterator[TextPair]:
-    """Reads pairs of columns, numbered from 1, of a file such as Tatoeba's `English<tab>French<tab>attribution`.
-
-    Empty lines are left out. Raises: CorpusError where a line has too few columns.
-    """
+    """Reads pairs of columns, numbered from 1, without empty lines. Raises: CorpusError where there are too few."""
     for number, line in enumerate(_read_lines(path), start=1):
         cells = line.split("\t")
         if not line.strip():
@@ -109,27 +106,21 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
 
 @dataclass(frozen=True)
 class SentencePairs:
-    """The pairs of a split, words separated by spaces: lines `source|||target` of a file, `count` in all.
-
-    Of a file with several splits, `split_of` has those of the lines, by number, that are not of `train`.
-    """
+    """The pairs of a split, words separated by spaces: lines `source|||target` of a file, `count` in all."""
 
     path: Path
     count: int
-    split: str
-    split_of: Mapping[int, str] | None = None
 
     def __iter__(self) -> Iterator[TextPair]:
         """Reads the pairs from the file."""
         with self.path.open(encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file):
-                if self.split_of is None or self.split_of.get(number, "train") == self.split:
-                    source, _, target = line.rstrip("\n").partition(SEPARATOR)
-                    yield source, target
+            for line in file:
+                source, _, target = line.rstrip("\n").partition(SEPARATOR)
+                yield source, target
 
 
 def prepare(
-    splits: Mapping[str, Iterable[TextPair]], choices: Choices, folder: Path, known: Encodings | None = None
+    splits: Mapping[str, Iterable[TextPair]], choices: Choices, folder: Path, known: Tokenizers | None = None
 ) -> dict[str, Any]:
     """Writes the files of the corpus to an empty folder.
 
@@ -152,14 +143,14 @@ def prepare(
         counts, longest = {}, [0, 0]
         for split, pairs in sentences.items():
             path = folder / f"{split}.{choices.encoding}"
-            counts[split], lengths = write_split(pairs, encodings, choices, path)
+            counts[split], lengths = write_split(split, pairs, encodings, choices, path)
             longest = list(map(max, longest, lengths))
             if too_long := pairs.count - counts[split]:
                 dropped["too long"] += too_long
     if not counts["train"]:
         raise CorpusError(_nothing_left(dropped))
     for name, encoding in zip(choices.tokenizer_names, encodings, strict=True):
-        (folder / name).write_text(encoding.to_json(), encoding="utf-8")
+        (folder / name).write_text(encoding.to_str(pretty=True), encoding="utf-8")
     # how raw text becomes tokens and back; see `given/extras/raw_text.py`
     sides = zip(("source", "target"), choices.languages, choices.tokenizer_names, strict=True)
     described = {side: {"language": language, "tokenizer": name} for side, language, name in sides}
@@ -189,7 +180,7 @@ def clean(
     named = {split_name(name): pairs for name, pairs in splits.items()}
     if "train" not in named:
         raise CorpusError(f"it has no split 'train', only {', '.join(splits)}")
-    cut = Encoding(empty_tokenizer(choices.pre_tokenizer, choices.lowercase)).cut
+    tokenizer = empty_tokenizer(choices)
     dropped: Counter[str] = Counter()
     seen: set[bytes] = set()
     sentences = {}
@@ -198,7 +189,7 @@ def clean(
         with path.open("w", encoding="utf-8", newline="\n") as file:
             for texts in tqdm(named[split], desc=split, unit="pair", delay=2, leave=False, disable=None):
                 is_sentence = max(map(len, texts)) <= MOST_CHARACTERS
-                source, target = map(cut, texts) if is_sentence else ([], [])
+                source, target = (cut(tokenizer, text) if is_sentence else [] for text in texts)
                 line = " ".join(source)
                 mark = hashlib.blake2b(line.encode(), digest_size=8).digest()
                 if not is_sentence or max(len(source), len(target)) > choices.most_tokens:
@@ -211,7 +202,7 @@ def clean(
                     seen.add(mark)
                     file.write(f"{line}{SEPARATOR}{' '.join(target)}\n")
                     count += 1
-        sentences[split] = SentencePairs(path, count, split)
+        sentences[split] = SentencePairs(path, count)
     if not sentences["train"].count:
         raise CorpusError(_nothing_left(dropped))
     return sentences, dropped
@@ -232,18 +223,22 @@ def draw(sentences: dict[str, SentencePairs], choices: Choices) -> None:
     names = [split for split, size in sizes.items() for _ in range(size)]
     split_of = dict(zip(drawn, names, strict=True))
     for split in ("train", *sizes):
-        count = sizes.get(split, pairs.count - total)
-        sentences[split] = replace(pairs, count=count, split=split, split_of=split_of)
+        path = pairs.path.with_name(f"drawn-{split}")
+        with pairs.path.open(encoding="utf-8", newline="\n") as file, path.open("w", encoding="utf-8") as drawn_file:
+            drawn_file.writelines(line for n, line in enumerate(file) if split_of.get(n, "train") == split)
+        sentences[split] = SentencePairs(path, sizes.get(split, pairs.count - total))
 
 
-def write_split(pairs: SentencePairs, encodings: Encodings, choices: Choices, path: Path) -> tuple[int, list[int]]:
+def write_split(
+    split: str, pairs: SentencePairs, encodings: Tokenizers, choices: Choices, path: Path
+) -> tuple[int, list[int]]:
     """Writes a split unless it is empty; returns the number of pairs, and the most tokens of a source and a target."""
     # Words of dev and test are references: an <unk> there would count as a match.
-    has_true_words = pairs.split != "train" and choices.encoding == "words"
+    has_true_words = split != "train" and choices.encoding == "words"
     count, longest = 0, [0, 0]
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for pair in pairs:
-            sides = [encoding.encode(side) for encoding, side in zip(encodings, pair, strict=True)]
+            sides = [encode(encoding, side) for encoding, side in zip(encodings, pair, strict=True)]
             lengths = list(map(len, sides))
             if max(lengths) <= choices.most_tokens:
                 longest = list(map(max, longest, lengths))

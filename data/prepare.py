@@ -11,42 +11,24 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from tokenizers import Tokenizer
+
 from foundation.command_line import positive
 from foundation.whole_files import write_whole
 
 from . import files
-from .encodings import SPLITS, Choices, Encodings, read_encoding
+from .encodings import SPLITS, Choices, Tokenizers
 from .files import SEPARATOR, CorpusError, output_folder
-from .parallel_text import (
-    TextPair,
-    prepare,
-    read_columns,
-    read_dataset,
-    read_files,
-    split_name,
-)
+from .parallel_text import TextPair, prepare, read_columns, read_dataset, read_files, split_name
 
 SUMMARY = "summary.json"
 DEFAULTS = Choices()
 PRESETS: dict[str, tuple[str, str, Choices]] = {
-    "wmt14-de-en": (
-        "wmt14",
-        "de-en",
-        Choices(languages=("de", "en"), pre_tokenizer="whitespace", vocabulary=18_000, joint=True),
-    ),
+    "wmt14-de-en": ("wmt14", "de-en", Choices(languages=("de", "en"), pre_tokenizer="whitespace", joint=True)),
     "opus-books-en-it": (
         "opus_books",
         "en-it",
-        Choices(
-            languages=("en", "it"),
-            encoding="words",
-            pre_tokenizer="whitespace",
-            vocabulary=30_000,
-            min_count=2,
-            most_tokens=350,
-            dev="10%",
-            test=0,
-        ),
+        Choices("words", "whitespace", 30_000, min_count=2, most_tokens=350, dev="10%", test=0, languages=("en", "it")),
     ),
 }
 """Dataset, configuration and choices by the name of the training preset that goes with them."""
@@ -161,11 +143,15 @@ def read_summary(folder: Path) -> dict[str, Any]:
     return {}
 
 
-def find_encodings(folder: Path, earlier: dict[str, Any], choices: Choices) -> Encodings | None:
-    """Returns the encodings that the folder has, if they were learnt with the same choices."""
+def find_encodings(folder: Path, earlier: dict[str, Any], choices: Choices) -> Tokenizers | None:
+    """The encodings that the folder has, if they were learnt with the same choices."""
     if any(earlier.get(name) != value for name, value in choices.of_encodings.items()):
         return None
-    source, target = (read_encoding(folder / name) for name in choices.tokenizer_names)
+    try:
+        source, target = (Tokenizer.from_file(str(folder / name)) for name in choices.tokenizer_names)
+    except Exception as problem:  # the library raises plain ones
+        raise CorpusError(f"{folder}: {problem}; --learn-anew makes its encodings again") from None
+    source.encode_special_tokens = target.encode_special_tokens = True
     return source, target
 
 

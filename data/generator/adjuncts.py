@@ -127,9 +127,6 @@ def counted(draw: Draw, kind: str, counts: dict[int, int], unit: str) -> TimeSpa
     return TimeSpan(kind, draw.weighted(counts), draw.lexicon.units[unit])
 
 
-# -- places and company ---------------------------------------------------------------------------------
-
-
 def add_adjunct(draw: Draw, clause: Clause) -> None:
     """Adds at most one of manner, company and place, as the verb's options allow."""
     verb = clause.verb
@@ -159,7 +156,7 @@ def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Prepositiona
     noun = nominal.noun
     if noun.class_name in ("room", "furniture", "container") and draw.happens(0.15):
         nominal.determiner, nominal.owner = "my", owner(draw, clause.subject)
-    near = draw.lexicon.classes[noun.class_name].near
+    near = draw.lexicon.classes[noun.class_name].get("near")
     if clause.verb.french in STATIC and near and draw.happens(0.3):
         return Prepositional(draw.pick(near), nominal)
     if noun.place is None:

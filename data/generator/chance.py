@@ -70,8 +70,6 @@ class Draw:
         self._mentioned: set[str] = set()
         self.can_relate = self.can_point = self.can_own = True
 
-    # -- choices ----------------------------------------------------------------------------------------
-
     def happens(self, probability: float) -> bool:
         """True with this probability."""
         return self._random.random() < probability
@@ -109,8 +107,6 @@ class Draw:
     def _zipf(self, ranks: Sequence[int], kind: str) -> list[float]:
         shift, slope = (self.settings["zipf"][f"{kind}_{knob}"] for knob in ("shift", "slope"))
         return list(accumulate(float((rank + shift) ** -slope) for rank in ranks))
-
-    # -- nouns and persons ------------------------------------------------------------------------------
 
     def group(self, name: str) -> Selection:
         """A class of nouns or a group of classes."""

@@ -107,9 +107,6 @@ def is_quantified(subject: Nominal | None) -> bool:
     return isinstance(subject, Indefinite)
 
 
-# -- complements ----------------------------------------------------------------------------------------
-
-
 def complete(draw: Draw, clause: Clause) -> None:
     """Gives the clause the complements of its frame and perhaps an adjunct."""
     fill = COMPLEMENTS.get(clause.verb.frame)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, groupby
 from operator import attrgetter
@@ -23,6 +23,8 @@ EMPTY = "-"
 Row = dict[str, str]
 Texts = tuple[str, str]
 """French and English."""
+Classes = dict[str, dict[str, Any]]
+"""What is usual for each class of nouns, as `classes.toml` has it."""
 
 T = TypeVar("T")
 
@@ -50,32 +52,20 @@ class Selection:
         return noun.class_name in self.classes or (noun.class_name, noun.lemma) in self.nouns
 
 
-@dataclass(frozen=True)
-class WordClass:
-    """A selectional class of nouns with what is usual for it."""
-
-    about: str
-    there: str = ""
-    place: Texts | None = None
-    near: tuple[Texts, ...] = ()
-    generic: bool = False
-    owned: float = 0.15
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Entry:
     """One sense of a word, equal to nothing but itself; options that are no flags have a value."""
 
     french: str
     english: tuple[str, ...]
-    options: Row
+    options: Row = field(default_factory=dict)
 
     def has(self, *options: str) -> bool:
         """True if the entry has one of the options."""
         return not self.options.keys().isdisjoint(options)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Noun(Entry):
     """A noun of one gender, or a proper name. Two with one `lemma` and `rank` where persons have two forms."""
 
@@ -91,16 +81,21 @@ class Noun(Entry):
         return not self.has("mass", "en_mass", "en_plural_only", "plural_only")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Adjective(Entry):
     """One sense of an adjective: which nouns it goes with, where it stands, how it compares."""
 
     selection: Selection
-    is_before: bool
+    position: str  # before or after the French noun
     use: str  # both, attribute or predicate
     comparison: str  # er, more, none, or the English comparative itself
     prep: Texts
     complement: Selection
+
+    @property
+    def is_before(self) -> bool:
+        """True if it stands before the French noun."""
+        return self.position == "before"
 
     @property
     def is_gradable(self) -> bool:
@@ -108,7 +103,7 @@ class Adjective(Entry):
         return self.comparison != "none"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Verb(Entry):
     """One sense of a verb in one frame (the complements that it takes)."""
 
@@ -126,7 +121,7 @@ class Verb(Entry):
         return self.french.startswith(("se ", "s'"))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Adverb(Entry):
     """An adverb or adverbial phrase; its `kind` decides what it goes with.
 
@@ -143,6 +138,7 @@ class Tense(NamedTuple):
     The words of its verb: `have:present` is the present of *have*; a form alone is that of the verb itself.
     """
 
+    name: str
     french: str
     english: str
     adverb: str
@@ -152,7 +148,7 @@ class Tense(NamedTuple):
 class Lexicon:
     """All words, in the order of their tables, which is that of frequency."""
 
-    classes: dict[str, WordClass]
+    classes: Classes
     groups: dict[str, Selection]  # of classes too, and `there`: all that may be somewhere
     nouns: tuple[Noun, ...]
     names: dict[str, tuple[Noun, ...]]  # by class: name, city, country
@@ -188,36 +184,40 @@ def read_table(path: Path, entry: Callable[[Row], T]) -> list[T]:
 @cache
 def tenses() -> dict[str, Tense]:
     """The tenses by name."""
-    rows = read_table(LEXICON_FOLDER / "tenses.tsv", dict)
-    return {row["name"]: Tense(row["french"], row["english"], row["adverb"]) for row in rows}
+    return {tense.name: tense for tense in read_table(LEXICON_FOLDER / "tenses.tsv", lambda row: Tense(**row))}
 
 
-def _word(row: Row) -> dict[str, Any]:
-    """The fields that all entries have."""
-    options = (option.strip().partition("=") for option in row.get("options", "").split(";") if option)
-    options_by_name = {name: value for name, _, value in options}
-    return {"french": row["french"], "english": tuple(row["english"].split("|")), "options": options_by_name}
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(text.split("|")) if text else ()
 
 
 def _texts(text: str) -> Texts:
-    french, english = text.split(":")
+    french, english = (text or ":").split(":")
     return french, english
 
 
-def _read_nouns(path: Path, classes: dict[str, WordClass]) -> tuple[Noun, ...]:
+def _options(text: str) -> Row:
+    options = (option.strip().partition("=") for option in text.split(";") if option)
+    return {name: value for name, _, value in options}
+
+
+def _read_nouns(path: Path, classes: Classes) -> tuple[Noun, ...]:
     """Nouns or names; one of persons with two forms becomes one entry a gender."""
     ranks: Counter[str] = Counter()
 
     def of_each_gender(row: Row) -> list[Noun]:
-        name, usual, forms = row["class"], classes[row["class"]], row["french"].split("/")
-        english = row["english"].split("/")
-        nouns = []
-        for gender, form, meaning in zip(row["gender"].split("/"), forms, english * len(forms), strict=False):
-            word = _word({**row, "french": form, "english": meaning})
-            if usual.generic:
-                word["options"]["generic"] = ""
-            place = _texts(word["options"]["loc"]) if "loc" in word["options"] else usual.place
-            nouns.append(Noun(**word, lemma=forms[0], gender=gender, class_name=name, rank=ranks[name], place=place))
+        name, usual, options = row["class"], classes[row["class"]], _options(row["options"])
+        if usual.get("generic"):
+            options["generic"] = ""
+        place = _texts(options["loc"]) if "loc" in options else usual.get("place")
+        forms, english = row["french"].split("/"), row["english"].split("/")
+        nouns = [
+            Noun(
+                french=form, english=_parts(meaning), options=options, lemma=forms[0], gender=gender, class_name=name,
+                rank=ranks[name], place=place,
+            )
+            for gender, form, meaning in zip(row["gender"].split("/"), forms, english * len(forms), strict=False)
+        ]  # fmt: skip
         ranks[name] += 1
         return nouns
 
@@ -232,7 +232,7 @@ def _grouped(entries: Iterable[T], attribute: str) -> dict[str, tuple[T, ...]]:
 def read_lexicon(folder: Path = LEXICON_FOLDER) -> Lexicon:
     """Reads all tables but those of irregular forms."""
     table = tomllib.loads((folder / "classes.toml").read_text(encoding="utf-8"))
-    classes = {name: WordClass(**usual) for name, usual in table["class"].items()}
+    classes: Classes = table["class"]
     nouns = _read_nouns(folder / "nouns.tsv", classes)
     groups = {name: Selection(frozenset({name})) for name in classes}
 
@@ -248,47 +248,36 @@ def read_lexicon(folder: Path = LEXICON_FOLDER) -> Lexicon:
                 gender, part = part[-1], part[:-2]
             name, equals, lemma = part.partition("=")
             if equals:
-                single |= {
-                    (noun.class_name, lemma) for noun in nouns if noun.lemma == lemma and name in ("", noun.class_name)
-                }
+                known = {noun.class_name for noun in nouns if noun.lemma == lemma}
+                single |= {(class_name, lemma) for class_name in known if name in ("", class_name)}
             else:
                 names |= groups[part].classes
                 single |= groups[part].nouns
         return Selection(frozenset(names), frozenset(single), gender, number)
 
-    def adjective(row: Row) -> Adjective:
-        word, is_before = _word(row), row["position"] == "before"
-        prep, complement = _texts(word["options"].get("prep", ":")), select(word["options"].get("complement", ""))
-        return Adjective(
-            **word,
-            selection=select(row["applies_to"]),
-            is_before=is_before,
-            use=row["use"],
-            comparison=row["comparison"],
-            prep=prep,
-            complement=complement,
-        )
-
-    def verb(row: Row) -> Verb:
-        selections: dict[str, Any] = {role: select(row[role]) for role in ("subject", "object", "recipient")}
-        prep, manners = _texts(row["prep"] or ":"), tuple(filter(None, row["manner"].split("|")))
-        return Verb(**_word(row), **selections, frame=row["frame"], aspect=row["aspect"], prep=prep, manners=manners)
-
-    def adverb(row: Row) -> Adverb:
-        return Adverb(**_word(row), kind=row["kind"], positions=(row["french_position"], row["english_position"]))
-
     for name, text in table["group"].items():
         groups[name] = select(text)
-    groups["there"] = Selection(frozenset(name for name, usual in classes.items() if usual.there))
-    verbs = _grouped(read_table(folder / "verbs.tsv", verb), "frame")
+    groups["there"] = Selection(frozenset(name for name, usual in classes.items() if "there" in usual))
+    convert: dict[str, Callable[[str], Any]] = {
+        "english": _parts, "manners": _parts, "options": _options, "prep": _texts, "positions": _texts,
+        "selection": select, "complement": select, "subject": select, "object": select, "recipient": select,
+    }  # fmt: skip
+
+    def read(name: str, kind: Callable[..., T]) -> list[T]:
+        def entry(row: Row) -> T:
+            return kind(**{column: convert.get(column, str)(text) for column, text in row.items()})
+
+        return read_table(folder / name, entry)
+
+    verbs = _grouped(read("verbs.tsv", Verb), "frame")
     return Lexicon(
         classes=classes,
         groups=groups,
         nouns=nouns,
         names=_grouped(_read_nouns(folder / "names.tsv", classes), "class_name"),
-        adjectives=tuple(read_table(folder / "adjectives.tsv", adjective)),
+        adjectives=tuple(read("adjectives.tsv", Adjective)),
         verbs=verbs,
-        adverbs=_grouped(read_table(folder / "adverbs.tsv", adverb), "kind"),
+        adverbs=_grouped(read("adverbs.tsv", Adverb), "kind"),
         units={noun.lemma: noun for noun in nouns if noun.class_name == "time"},
         special={verb.french: verb for verb in verbs["special"]},
     )

@@ -89,8 +89,6 @@ class French(Writer):
             est_ce_que = words("est ce que", self.sentence, "question", head)
         return [*super().question(body), *est_ce_que]
 
-    # -- clauses ----------------------------------------------------------------------------------------
-
     def clause(self, node: Clause, is_inverted: bool = False) -> list[Word]:
         """Subject, verb, and all that follows."""
         subject: list[Word] = []
@@ -200,8 +198,6 @@ class French(Writer):
 
     def _count(self, count: int, gender: str) -> str:
         return "une" if (count, gender) == (1, "f") else self.number_word(count)
-
-    # -- nominals ---------------------------------------------------------------------------------------
 
     def pronoun(self, node: Pronoun, case: str) -> Word:
         """*il* or *lui*; other pronouns stand by the verb."""

@@ -76,9 +76,6 @@ def article(agreement: Agreement, node: object, role: str) -> Word:
     return word(text, node, role, kind="article")
 
 
-# -- how words meet -------------------------------------------------------------------------------------
-
-
 @cache
 def plain(text: str) -> tuple[str, ...]:
     """Tokens in lower case without accents; apostrophes and hyphens separate them."""
@@ -115,8 +112,6 @@ def join(words: list[Word]) -> list[Word]:
         tokens.extend(replace(current, text=token) for token in plain(text))
     return tokens
 
-
-# -- verbs ----------------------------------------------------------------------------------------------
 
 FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
 IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")

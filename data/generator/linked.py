@@ -60,8 +60,6 @@ def draw_content(draw: Draw) -> Clause:
     return clause
 
 
-# -- two clauses side by side ---------------------------------------------------------------------------
-
 PAST = ("past", "imperfect", "past_progressive", "used_to", "perfect")
 WISHED = ("riche", "libre", "jeune", "prêt", "célèbre", "patient", "courageux", "prudent", "grand")
 LINKS = {"reason": 28, "contrast": 16, "condition": 16, "unreal": 6, "when": 14, "whenever": 10, "while": 10}
@@ -70,7 +68,10 @@ TIMED: dict[str, tuple[Texts, str, str, bool, float, float]] = {
     "unreal": (("si", "if"), "conditional", "imperfect", False, 0.3, 0.5),  # si j'avais le temps je viendrais
     "when": (("quand", "when"), "past_progressive", "past", False, 0.0, 0.2),  # je dormais quand il est venu
     "whenever": (("quand", "when"), "present", "present", False, 0.4, 0.5),  # quand il pleut je reste ici
+    "while": (("pendant que", "while"), "progressive", "progressive", False, 0.0, 0.0),
+    "while_past": (("pendant que", "while"), "past_progressive", "past_progressive", False, 0.0, 0.0),
 }
+"""Conjunction, tenses, if they may have an adjective, shares of the second about the weather and in front."""
 CONTRAST = {("mais", "but"): 6, ("et", "and"): 4, ("donc", "so"): 2}
 
 
@@ -82,10 +83,7 @@ def draw_linked(draw: Draw) -> Linked:
         return _reason(draw)
     if kind == "contrast":
         return _contrast(draw)
-    if kind == "while":
-        tense = draw.weighted({"progressive": 5, "past_progressive": 5})
-        return _at_one_time(draw, ("pendant que", "while"), tense, tense)
-    return _at_one_time(draw, *TIMED[kind])
+    return _at_one_time(draw, draw.weighted({"while": 5, "while_past": 5}) if kind == "while" else kind)
 
 
 def _plain(draw: Draw, subject: Pronoun | None = None, tense: str = "", can_be: bool = False) -> Clause:
@@ -157,24 +155,14 @@ def _contrast(draw: Draw) -> Linked:
     return Linked(first, draw.weighted(CONTRAST), second)
 
 
-def _at_one_time(
-    draw: Draw,
-    conjunction: Texts,
-    first_tense: str,
-    second_tense: str,
-    can_be: bool = False,
-    weather: float = 0.0,
-    fronted: float = 0.0,
-) -> Linked:
-    """Clauses in these tenses, the second with these shares about the weather and in front of the first.
-
-    Their adverbs of time and the like would quarrel with the conjunction.
-    """
+def _at_one_time(draw: Draw, kind: str) -> Linked:
+    """Clauses of TIMED, without adverbs of time and the like, which would quarrel with the conjunction."""
+    conjunction, first_tense, second_tense, can_be, weather, fronted = TIMED[kind]
     first = attempt(lambda: _plain(draw, tense=first_tense, can_be=can_be))
     if weather and draw.happens(weather):
         second = draw_weather(draw, second_tense)
     elif first_tense == "conditional":
-        second = draw_adjective(draw, None, second_tense, SIMPLE, can_negate=False, only=WISHED)
+        second = draw_adjective(draw, None, second_tense, SIMPLE, only=WISHED)
     else:
         second = _plain(draw, tense=second_tense, can_be=can_be)
     if first is None or (first_tense == "conditional" and first.verb.aspect == "state"):

@@ -29,7 +29,6 @@ INDEFINITES = {("quelqu'un", "someone"): 4, ("tout le monde", "everyone"): 5, ("
 PLURAL = ("nous", "vous", "ils", "elles", "pair", "noun")
 # Tenses in which English has *some*: one event, not a habit.
 WITH_SOME = frozenset(("past", "pluperfect", "perfect", "future", "going_to", "just", "imperative", "conditional"))
-OWNED = 0.25
 NOT_OWNED = frozenset(("measure", "time", "sky"))
 COUNTS = {2: 10, 3: 7, 4: 4, 5: 3, 6: 2, 7: 1, 8: 1, 10: 1, 12: 1}
 
@@ -193,7 +192,7 @@ def owned_share(draw: Draw, noun: Noun) -> float:
     """Share of the noun's determiners that are possessive."""
     if noun.class_name in NOT_OWNED or noun.has("unique", "public"):
         return 0.0
-    return OWNED if noun.has("owned") else draw.lexicon.classes[noun.class_name].owned
+    return 0.25 if noun.has("owned") else draw.lexicon.classes[noun.class_name].get("owned", 0.15)
 
 
 # -- nominals -------------------------------------------------------------------------------------------

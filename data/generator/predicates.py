@@ -50,11 +50,10 @@ def draw_adjective(
     subject: Nominal | None = None,
     tense: str = "",
     subjects: Collection[str] = (),
-    can_negate: bool = True,
     only_states: bool = False,
     only: Collection[str] = (),
 ) -> Clause:
-    """*je suis content*: a person or thing, a copula, an adjective that fits."""
+    """*je suis content*: a person or thing, a copula, an adjective that fits, or one of `only`, never negated."""
     if subject is None:
         kind = "person" if subjects or draw.happens(0.8) else "described"
         subject = draw_subject(draw, draw.group(kind), subjects)
@@ -71,7 +70,7 @@ def draw_adjective(
     clause = Clause(subject, verb, draw.synonym(verb.english), tense or _tense(draw, verb), attribute=attribute)
     if attribute.degree is not None and attribute.degree.adverb.kind == "predicate":
         clause.tense = clause.tense if clause.tense in ("present", "imperfect") else "present"
-    if can_negate and not attribute.degree and verb.french == "être":
+    if not only and not attribute.degree and verb.french == "être":
         _negate(draw, clause)
     return clause
 
@@ -89,7 +88,7 @@ def _extend(draw: Draw, subject: Nominal, attribute: Modifier) -> None:
     """Perhaps gives a predicate adjective a complement, an infinitive or a degree."""
     adjective, is_person = attribute.adjective, not is_thing(subject)
     kind = draw.weighted({"plain": 45, "complement": 25, "infinitive": 10})
-    if kind == "complement" and adjective.has("complement") and is_person:
+    if kind == "complement" and adjective.prep[0] and is_person:
         if "human" in adjective.complement.classes and draw.happens(0.5):
             attribute.complement = other_person(draw, subject, ("je", "tu", "nous", "vous", "il", "elle", "ils"))
         else:
@@ -238,7 +237,7 @@ def draw_existence(draw: Draw) -> Clause:
         phrase.count = draw.weighted({2: 5, 3: 5, 4: 2, 5: 1})
     decorate(draw, phrase)
     clause.object = phrase
-    clause.place = draw_place(draw, draw.group(draw.lexicon.classes[noun.class_name].there), clause)
+    clause.place = draw_place(draw, draw.group(draw.lexicon.classes[noun.class_name]["there"]), clause)
     return clause
 
 

@@ -56,8 +56,6 @@ def _statement(draw: Draw, kind: str) -> Sentence:
     return sentence
 
 
-# -- questions and commands -----------------------------------------------------------------------------
-
 ASKED = ("tu", "vous", "il", "elle", "ils")
 COMMANDED = {"intransitive": 20, "transitive": 45, "dative": 12, "locative": 8, "oblique": 12, "expression": 5}
 REPROACHES = ("mal", "trop")

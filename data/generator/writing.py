@@ -73,25 +73,15 @@ def by_rule(form: str, rules: Iterable[tuple[str, str]]) -> str:
 
 
 class Writer(ABC):
-    """Writes a sentence in one language.
+    """Writes a sentence in one language."""
 
-    Attributes:
-        side: the language's place in pairs of French and English.
-        and_: the conjunction between two names.
-        than: before the standard of a comparison, by the kind of comparison.
-        inverting: forms of sentences whose subject follows the verb.
-        numbers: number words up to twenty, and tens above.
-        columns: cases of the personal pronouns, and possessives.
-        pronouns: their forms by person and number, or by gender too.
-    """
-
-    side: int
-    and_: str
-    than: dict[str, str]
-    inverting: tuple[str, ...]
-    numbers: dict[int, str]
-    columns: tuple[str, ...]
-    pronouns: dict[str, str]
+    side: int  # the language's place in pairs of French and English
+    and_: str  # between two names
+    than: dict[str, str]  # before the standard of a comparison, by its kind
+    inverting: tuple[str, ...]  # forms of sentences whose subject follows the verb
+    numbers: dict[int, str]  # up to twenty, and tens above
+    columns: tuple[str, ...]  # cases of personal pronouns, and possessives
+    pronouns: dict[str, str]  # their forms by person and number, or by gender too
 
     def __init__(self, sentence: Sentence):
         self.sentence = sentence
@@ -123,8 +113,6 @@ class Writer(ABC):
         key = f"{agreement.person} {agreement.number}"
         forms = self.pronouns.get(key) or self.pronouns[f"{key} {agreement.gender}"]
         return forms.split()[self.columns.index(column)]
-
-    # -- clauses ----------------------------------------------------------------------------------------
 
     def question(self, body: Clause) -> list[Word]:
         """The word or phrase that a question begins with, if any."""
@@ -170,8 +158,6 @@ class Writer(ABC):
         """The part of a negation that ends the clause."""
         return []
 
-    # -- adjuncts ---------------------------------------------------------------------------------------
-
     def _is_middle(self, adjunct: Adjunct) -> bool:
         return isinstance(adjunct, Adverbial) and adjunct.adverb.positions[self.side] == "middle"
 
@@ -195,8 +181,6 @@ class Writer(ABC):
         """A preposition and its nominal; French *de* takes no indefinite plural and no partitive."""
         case = "after de" if prep.split()[-1:] == ["de"] else "disjunctive"
         return [*preposition(prep, node, role, head_key(nominal)), *self.nominal(nominal, case)]
-
-    # -- nominals ---------------------------------------------------------------------------------------
 
     def nominal(self, node: Nominal, case: str = "object") -> list[Word]:
         """Words of a nominal as `subject`, `object`, or after a preposition: `disjunctive`, `after de`."""

@@ -7,12 +7,11 @@ import pytest
 
 from data import __main__ as command_line
 from data import files
+from data.__main__ import main
 from data.files import DEV, DEV_ALIGN, MANIFEST, SAMPLE_ALIGN, TEST, TEST_ALIGN, TEST_SOURCE, TRAIN, TRAIN_ALIGN
 from data.generator.build import build
 from data.generator.chance import read_settings
 from data.generator.entries import LEXICON_FOLDER, LexiconError, read_lexicon
-
-from .conftest import run
 
 slow = pytest.mark.slow  # the whole corpus is drawn for them, which takes five seconds
 RECORD = (files.DATA_FOLDER / MANIFEST).read_bytes()
@@ -77,17 +76,17 @@ def test_generate(place, tmp_path, capsys, corpus, monkeypatch):
     content = json.loads(RECORD)
     content["files"][DEV] = "0" * 64
     (place / MANIFEST).write_text(json.dumps(content))
-    assert run("generate", "--output", place) == 2
+    assert main(["generate", "--output", str(place)]) == 2
     error = capsys.readouterr().err
     assert f"data: {DEV}: the lexicon" in error and "--update-manifest" in error
     assert not (place / "corpus").exists()
-    assert run("generate", "--output", place, "--update-manifest") == 0
+    assert main(["generate", "--output", str(place), "--update-manifest"]) == 0
     output = capsys.readouterr().out
     assert "8701 train, 971 dev, 971 test pairs" in output and "1382 French" in output
     assert (place / MANIFEST).read_bytes() == RECORD
-    assert run("generate", "--output", place, "--seed", 7) == 0
+    assert main(["generate", "--output", str(place), "--seed", "7"]) == 0
     assert "not the corpus that data/manifest.json records" in capsys.readouterr().out
-    assert run("generate", "--output", tmp_path / "other") == 0
+    assert main(["generate", "--output", str(tmp_path / "other")]) == 0
     names = {str(path.relative_to(tmp_path / "other")) for path in (tmp_path / "other").rglob("*.*")}
     assert names == {*corpus.contents(), MANIFEST}
 
@@ -95,10 +94,8 @@ def test_generate(place, tmp_path, capsys, corpus, monkeypatch):
 def test_a_corpus_of_one_s_own_is_never_overwritten(place, capsys):
     (place / "corpus").mkdir()
     (place / TRAIN).write_text("a|||b\n")
-    assert run("generate", "--output", place) == 2
-    assert f"{TRAIN}: not made by 'generate'" in capsys.readouterr().err
-    assert run("generate", "--output", place, "--keep-own") == 0
-    assert "a corpus of your own; it stays" in capsys.readouterr().out
+    assert main(["generate", "--output", str(place)]) == 0
+    assert f"{TRAIN}: a corpus of your own, not made by 'generate': it stays" in capsys.readouterr().out
     assert [path.read_text() for path in place.rglob("*.bpe")] == ["a|||b\n"]
 
 

@@ -13,7 +13,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from data import parallel_text
-from data.encodings import SPLITS, Choices, Encoding, empty_tokenizer, read_encoding
+from data.__main__ import main
+from data.encodings import SPLITS, Choices, cut, empty_tokenizer, encode
 from data.encodings import UNKNOWN_WORD as UNKNOWN
 from data.files import CorpusError
 from data.parallel_text import prepare
@@ -26,9 +27,28 @@ from reference.data import read_pairs
 from reference.vocab import join_subwords
 from release.contents import check_corpus
 
-from .conftest import PAIRS, run
+PAIRS = [(f"Das Haus_{n % 7} hat {n} Türen ...", f"The house_{n % 7} has {n} doors ...") for n in range(60)]
 
-cut_words = Encoding(empty_tokenizer("signs", lowercase=False)).cut
+
+def run(*arguments: object) -> int:
+    """The exit status of a command; argparse's too."""
+    try:
+        return main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        return int(stop.code or 0)
+
+
+@pytest.fixture
+def command(tmp_path, capsys):
+    """Runs `prepare` with --output out, or another: its standard output, or the error where it fails."""
+
+    def command(*options, status=0):
+        assert run("prepare", "--output", tmp_path / "out", *options) == status
+        output, error = capsys.readouterr()
+        assert not status or error.count("\n") == 1
+        return error if status else output
+
+    return command
 
 
 def read(folder) -> dict[str, str]:
@@ -57,15 +77,6 @@ def pairs(tmp_path):
     return ["--pairs", tmp_path / "pairs.tsv.gz", "--columns", 2, 1, "--test", 0]
 
 
-@pytest.fixture
-def text(tmp_path):
-    """Options that name a small text."""
-    for side in ("de", "en"):
-        lines = "".join(f"{side} {n}\n" for n in range(20)).encode()
-        (tmp_path / f"{side}.gz").write_bytes(gzip.compress(lines))
-    return ["--train", tmp_path / "de.gz", tmp_path / "en.gz", "--dev", 4, "--test", 0]
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -76,7 +87,7 @@ def text(tmp_path):
     ],
 )
 def test_words_and_signs(text, words):
-    assert cut_words(text) == words
+    assert cut(empty_tokenizer(Choices()), text) == words
 
 
 @pytest.mark.parametrize(("encoding", "joint"), [("bpe", True), ("bpe", False), ("words", True)])
@@ -87,10 +98,10 @@ def test_a_corpus_reads_back(made, tmp_path, encoding, joint):
     assert {split: len(pairs) for split, pairs in splits.items()} == summary["pairs"]
     if encoding == "bpe":
         sources = [join_subwords(source) for pairs in splits.values() for source, _ in pairs]
-        assert sorted(sources) == sorted(" ".join(cut_words(source)) for source, _ in PAIRS)
-    tokenizer = read_encoding(tmp_path / "made" / ("tokenizer.json" if joint else "tokenizer_source.json"))
+        assert sorted(sources) == sorted(" ".join(cut(empty_tokenizer(Choices()), source)) for source, _ in PAIRS)
+    tokenizer = Tokenizer.from_file(str(tmp_path / "made" / ("tokenizer.json" if joint else "tokenizer_source.json")))
     line = texts[f"train.{encoding}"].split("|||")[0]
-    assert " ".join(tokenizer.encode(join_subwords(line.split()))) == line
+    assert " ".join(encode(tokenizer, join_subwords(line.split()))) == line
 
 
 def test_references_hold_the_true_words(made):
@@ -126,7 +137,7 @@ def test_no_corpus_from_these(made, splits, choices, message):
         made(splits, choices)
 
 
-def test_wrong_input(text, command, tmp_path):
+def test_wrong_input(pairs, command, tmp_path):
     """One line, status 2, and nothing is written."""
     good, short = tmp_path / "good", tmp_path / "short"
     good.write_text("a\nb\n")
@@ -142,26 +153,26 @@ def test_wrong_input(text, command, tmp_path):
         (["--train", tmp_path / "cut.gz", tmp_path / "cut.gz"], "cut.gz: "),
         (["--pairs", short, "--columns", 4, 1], "short:1: 1 columns, separated by tabs; expected at least 4"),
         (["--dataset", "x"], "--languages"),
-        ([*text, "--vocabulary", 0], "'0': expected a whole number of at least 1"),
-        ([*text, "--languages", "de", "../en"], "argument --languages: '../en' is not the code of a language"),
-        ([*text, "--dev", "110%"], "'110%': expected a number of pairs, or their share below 100%, such as 10%"),
-        ([*text, "--output", ""], "argument --output: the name is empty"),
+        ([*pairs, "--vocabulary", 0], "'0': expected a whole number of at least 1"),
+        ([*pairs, "--languages", "de", "../en"], "argument --languages: '../en' is not the code of a language"),
+        ([*pairs, "--dev", "110%"], "'110%': expected a number of pairs, or their share below 100%, such as 10%"),
+        ([*pairs, "--output", ""], "argument --output: the name is empty"),
     ):
         assert message in command(*more, status=2)
     assert not (tmp_path / "out").exists()
 
 
-def test_one_corpus_at_a_time(text, command, tmp_path):
+def test_one_corpus_at_a_time(pairs, command, tmp_path):
     """The files of an earlier one go; other files stay. A folder without a record of ours is refused."""
     output = tmp_path / "out"
-    command(*text, "--test", 5, "--joint")
+    command(*pairs, "--dev", 5, "--test", 5, "--joint")
     assert set(read(output)) == {"train.bpe", "dev.bpe", "test.bpe", "tokenizer.json", "languages.json", "summary.json"}
     (output / "notes.txt").write_text("mine")
     both = {"tokenizer_source.json", "tokenizer_target.json", "languages.json", "summary.json", "notes.txt"}
-    command(*text, "--encoding", "words")
+    command(*pairs, "--dev", 5, "--encoding", "words")
     assert set(read(output)) == {"train.words", "dev.words", *both}
     (output / "summary.json").unlink()
-    assert "has files that 'prepare' did not write; choose another --output" in command(*text, status=2)
+    assert "has files that 'prepare' did not write; choose another --output" in command(*pairs, status=2)
     assert "train.words" in read(output) and read(output)["notes.txt"] == "mine"
 
 
@@ -248,14 +259,22 @@ def test_a_prepared_corpus_takes_the_course_s_place(made, tmp_path):
 # -- datasets -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow  # the library takes seconds to load
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.parametrize("kind", ["parquet", "arrow", "json", "csv"])
-def test_a_dataset_of_each_kind_of_file_gives_its_splits(tmp_path, command, kind, monkeypatch):
-    """A folder that the library datasets reads, of rows with translations or of columns, with empty cells."""
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache of the library."""
     import datasets
 
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+
+@pytest.mark.slow  # the library takes seconds to load
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "json", "csv"])
+@pytest.mark.usefixtures("cache")
+def test_a_dataset_of_each_kind_of_file_gives_its_splits(tmp_path, command, kind):
+    """A folder that the library datasets reads, of rows with translations or of columns, with empty cells."""
+    import datasets
+
     rows = [{"de": de, "en": en} for de, en in [*PAIRS[:40], ("", "empty"), *PAIRS[40:]]]
     rows = rows if kind == "csv" else [{"translation": row} for row in rows]
     parts = {"train": rows[:41], "validation": rows[41:53], "test": rows[53:]}
@@ -305,11 +324,12 @@ SMALL = "--d-model 16 --n-heads 2 --d-ff 16 --n-layers 1 --max-length 8"
         ("opus-books-en-it", "", SMALL, (54, 6, 0), {"tokenizer_en.json", "tokenizer_it.json"}),
     ],
 )
-def test_one_command_from_a_dataset_to_a_model(
-    tmp_path, monkeypatch, dataset, preset, text, options, counts, tokenizers
-):
+@pytest.mark.usefixtures("cache")
+def test_one_command_from_a_dataset_to_a_model(tmp_path, monkeypatch, preset, text, options, counts, tokenizers):
     """`make setting`: the commands that it would run are run here; the corpus and the run have the tokenizers."""
-    dataset("rows", *preset.split("-")[-2:])
+    rows = [{"translation": dict(zip(preset.split("-")[-2:], pair, strict=True))} for pair in PAIRS]
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
     make = ["make", "-n", "--no-print-directory", "-f", str(ROOT / "Makefile"), "PY=python", "READY=", "setting"]
     make += [f"PRESET={preset}", f"TEXT=--dataset rows {text}", f"OPTIONS=--max-steps 2 --report-every 2 {options}"]
     done = subprocess.run(make, cwd=tmp_path, capture_output=True, text=True, check=True)
