@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_type_hints
 import jinja2
 
 from foundation.command_line import INTERRUPTED, Parser, UserError, positive, print_anywhere, run_command
-from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
+from foundation.places import ROOT
 from foundation.whole_files import check_folder, write_whole
 
 Command = Callable[..., int]
@@ -30,10 +30,6 @@ Start = Annotated[int, option("with --every: which of the N samples", type=int)]
 Jobs = Annotated[int, option("processes at a time", type=positive)]
 Pages = Annotated[Path | None, option("folder for the report's pages (default: no pages)", type=Path)]
 Component = Annotated[str | None, option("only this component: module.Name, Name, or the number of a task")]
-ReferenceFolder = Annotated[Path, option("folder of the annotated solution", type=Path)]
-AssignmentPlace = Annotated[Path, option("an assignment's file or folder", type=Path)]
-HERE: tuple[Path, Path] = REFERENCE, ASSIGNMENT_FILE
-"""The defaults of the last two."""
 
 
 def make_parser(program: str, description: str | None, commands: Mapping[str, tuple[Command, str]]) -> Parser:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated
 
 from autograder.at_home.hints import SEED, Known, Pattern, fitting, pattern_of
 from autograder.course.catalogue import PATTERNS, Fault, apply, read_catalogue, read_patterns
 from autograder.intake.sources import read_sources
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
 
-from .console import HERE, AssignmentPlace, Jobs, ReferenceFolder, option
+from .console import Jobs, option
 from .run_tests import Version, run_versions
 
 WORDS = {"right": "get their hint", "two": "get it beside another", "wrong": "get a wrong one", "none": "get none"}
@@ -26,24 +26,18 @@ MOST_WRONG = 0.03
 IdText = Annotated[str, option("compute only patterns of faults whose id contains this text")]
 
 
-def measure(
-    fault: IdText = "",
-    jobs: Jobs = 1,
-    reference: ReferenceFolder = HERE[0],
-    assignment: AssignmentPlace = HERE[1],
-) -> int:
+def measure(fault: IdText = "", jobs: Jobs = 1) -> int:
     """Compute the patterns by which mistakes are named.
 
     Put every known fault into the reference, run the tests of its task with the seed of hints, and write the patterns
     of failures to misconceptions/patterns.json. Count how often the correct hint is found. Status 1 if more than 3% get
     a wrong hint.
     """
-    whole = read_assignment(assignment)
-    faults = read_catalogue(assignment=whole)
-    known = read_patterns(whole)
-    known |= patterns_of([entry for entry in faults if fault in entry.id], whole, jobs, reference)
+    assignment = read_assignment()
+    faults, known = read_catalogue(assignment=assignment), read_patterns(assignment)
+    known |= patterns_of([entry for entry in faults if fault in entry.id], assignment, jobs)
     faults = [entry for entry in faults if entry.id in known]
-    path = whole.folder / PATTERNS
+    path = assignment.folder / PATTERNS
     lines = {name: " ".join(sorted(known[name])) for name in sorted(entry.id for entry in faults)}
     write_whole(path, json.dumps(lines, indent=0) + "\n")
     print(f"wrote {path}")
@@ -54,9 +48,9 @@ def measure(
     return int(there["wrong"] > MOST_WRONG * there.total())
 
 
-def patterns_of(faults: Sequence[Fault], assignment: Assignment, jobs: int, reference: Path) -> dict[str, Pattern]:
+def patterns_of(faults: Sequence[Fault], assignment: Assignment, jobs: int = 1) -> dict[str, Pattern]:
     """The pattern of each fault in the reference, by its id."""
-    sources = read_sources(reference, reference)
+    sources = read_sources(REFERENCE, REFERENCE)
     markers = {task.number: (task.marker,) for task in assignment.tasks}
     versions = [Version(fault.id, apply(fault, sources), [SEED], markers[fault.task]) for fault in faults]
     return {

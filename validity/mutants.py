@@ -31,27 +31,17 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change.
+    """One change."""
 
-    Attributes:
-        module, function: where it is, `layers`, `EncoderLayer.forward`; outside of solutions, `grade.py`.
-        task: number of the task of the solution, or "".
-        operator: name of the operator that made it.
-        line: number of the changed line.
-        before, after: the changed lines, without indentation and with single spaces.
-        text: the whole module.
-        dump: of the changed definition, by which equal mutants are known.
-    """
-
-    module: str
-    function: str
-    task: str
-    operator: str
+    module: str  # `layers`; outside of solutions, the path of a file
+    function: str  # `EncoderLayer.forward`
+    task: str  # number of the task of the solution, or ""
+    operator: str  # name of the operator that made it
     line: int
-    before: str
+    before: str  # the changed lines, without indentation and with single spaces
     after: str
-    text: str = field(repr=False)
-    dump: str = field(repr=False)
+    text: str = field(repr=False)  # of the whole module
+    dump: str = field(repr=False)  # of the changed definition, by which equal mutants are known
 
     @property
     def name(self) -> str:

@@ -21,10 +21,10 @@ from autograder.intake.sources import read_sources
 from autograder.testing.results import State
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError, positive
-from foundation.places import ROOT
+from foundation.places import REFERENCE, ROOT
 from foundation.processes import Ended, ask_forked
 
-from .console import HERE, AssignmentPlace, Jobs, Pages, ReferenceFolder, Start, option, table, write_page
+from .console import Jobs, Pages, Start, option, table, write_page
 from .mutants import Key, Mutant, functions_in, make_mutants
 from .run_tests import Version, finds_fault, markers_of_tasks, run_versions
 
@@ -47,8 +47,6 @@ def mutate(
     jobs: Jobs = 1,
     kit: Annotated[bool, option("mutants of all other code, for the fast tests", action="store_true")] = False,
     output: Pages = None,
-    reference: ReferenceFolder = HERE[0],
-    assignment: AssignmentPlace = HERE[1],
 ) -> int:
     """Prove the component tests with mutants of the solutions.
 
@@ -58,23 +56,25 @@ def mutate(
     """
     if kit:
         return mutate_kit(text, every, start, jobs)
-    whole, sources = read_assignment(assignment), read_sources(reference, reference)
-    mutants = [mutant for mutant in make_mutants(sources, whole, task) if text in mutant.name][start % every :: every]
+    assignment, sources = read_assignment(), read_sources(REFERENCE, REFERENCE)
+    mutants = [mutant for mutant in make_mutants(sources, assignment, task) if text in mutant.name][
+        start % every :: every
+    ]
     if not mutants:
         raise UserError("no mutant matches --task and --text")
-    reasons = read_equivalents(whole)
+    reasons = read_equivalents(assignment)
     versions = [
         Version(
             mutant.name,
             {**sources, mutant.module: (sources[mutant.module][0], mutant.text)},
             [0],
-            markers_of_tasks(whole, [mutant.component]),
+            markers_of_tasks(assignment, [mutant.component]),
             until_failure=True,
         )
         for mutant in mutants
     ]
     by_name, fates, broken = {mutant.name: mutant for mutant in mutants}, dict.fromkeys(mutants, KILLED), []
-    for run in run_versions(versions, sources, whole, jobs, "mutate"):
+    for run in run_versions(versions, sources, assignment, jobs, "mutate"):
         outcomes = [outcome for marked in run.outcomes.values() for outcome in marked]
         if not finds_fault(outcomes):
             mutant = by_name[run.version]

@@ -53,10 +53,6 @@ Stored = dict[str, dict[str, Any]]
 """By the name of the description: version, and rows as they are written."""
 
 
-class OutsideError(UserError):
-    """A repository cannot be examined; the message has the reason."""
-
-
 @dataclass(frozen=True)
 class Repository:
     """A public implementation."""
@@ -84,12 +80,16 @@ class Repository:
         if is_fetched and not clone.exists():
             run_git("clone", "--quiet", "--filter=blob:none", "--no-checkout", f"{HOST}/{self.name}", str(clone))
         if not clone.is_dir():
-            raise OutsideError(f"{clone}: no such folder; clone {HOST}/{self.name} there, or give --fetch")
+            raise UserError(f"{clone}: no such folder; clone {HOST}/{self.name} there, or give --fetch")
         return clone
 
     def write_submission(self, clone: Path, folder: Path) -> None:
         """Write the files at the commit, and the adapter, as a submission."""
-        names = {file: importable(file.removeprefix(f"{self.root}/")) for file in self.files}
+        names = {}  # as modules may be called: "notebook_6___Attention.ipynb"
+        for file in self.files:
+            names[file] = re.sub(
+                r"(^|/)(?=\d)", r"\1notebook_", re.sub(r"[- ()]", "_", file.removeprefix(f"{self.root}/"))
+            )
         own = {str(Path(name).with_suffix("")).replace("/", ".") for name in names.values()}
         for file, name in names.items():
             path = (folder / name).with_suffix(".py")
@@ -104,30 +104,25 @@ class Repository:
 
 
 def read_repositories(folder: Path) -> list[Repository]:
-    """All descriptions in a folder, by file name. Raises: OutsideError, naming the file and what is wrong."""
+    """All descriptions in a folder, by file name. Raises: UserError, naming the file and what is wrong."""
     repositories = []
     for path in sorted(folder.glob("*.toml")):
         try:
             repository = Repository(path.stem, **tomllib.loads(path.read_text(encoding="utf-8")))
         except (tomllib.TOMLDecodeError, TypeError) as error:
-            raise OutsideError(f"{path}: {error}") from None
+            raise UserError(f"{path}: {error}") from None
         if (n_lines := repository.adapter.count("\n")) > MOST_LINES:
-            raise OutsideError(f"{path}: the adapter has {n_lines} lines; at most {MOST_LINES}")
+            raise UserError(f"{path}: the adapter has {n_lines} lines; at most {MOST_LINES}")
         repositories.append(repository)
     return repositories
 
 
 def run_git(*words: str) -> bytes:
-    """The output of git. Raises: OutsideError with the last line of its complaint."""
+    """The output of git. Raises: UserError with the last line of its complaint."""
     done = subprocess.run(["git", *words], capture_output=True, check=False)  # noqa: S603, S607
     if done.returncode:
-        raise OutsideError(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
+        raise UserError(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
     return done.stdout
-
-
-def importable(file: str) -> str:
-    """The path of a file as modules may be called; "notebook_6___Attention.ipynb"."""
-    return re.sub(r"(^|/)(?=\d)", r"\1notebook_", re.sub(r"[- ()]", "_", file))
 
 
 def definitions_of(text: str, own: set[str], keep: Sequence[str]) -> str:
@@ -242,14 +237,14 @@ def outside(
     """
     stored, version, has_failed = read_stored(), tests_version(), False
     if folder is None:
-        names = older(stored)
+        names = sorted(name for name, entry in stored.items() if entry["version"] != version)
         age = f"older than the component tests: {', '.join(names)}" if names else "all are of the present tests"
         print(f"stored verdicts: {len(stored)}; {age}")
         return 0
     repositories = read_repositories(FOLDER)
     chosen = [source for source in repositories if repository in source.id]
     if not chosen:
-        raise OutsideError(f"{FOLDER}: no description has {repository!r} in its name")
+        raise UserError(f"{FOLDER}: no description has {repository!r} in its name")
     assignment = read_assignment()
     with Zygote(assignment, "auto") as zygote:
         tests = CollectedTests(assignment)
@@ -280,8 +275,7 @@ def counted(rows: list[Row]) -> str:
 
 def read_stored() -> Stored:
     """The last verdicts."""
-    stored: Stored = json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
-    return stored
+    return json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
 
 
 def tests_version() -> str:
@@ -289,12 +283,6 @@ def tests_version() -> str:
     paths = [path for room in ("tests", "expected", "stand_ins") for path in sorted((ASSIGNMENT / room).rglob("*.py"))]
     paths += [ROOT / "autograder" / "testing" / f"{name}.py" for name in TESTING]
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
-
-
-def older(stored: Stored) -> list[str]:
-    """The descriptions whose verdicts belong to other component tests than the present ones."""
-    version = tests_version()
-    return sorted(name for name, entry in stored.items() if entry["version"] != version)
 
 
 def page_of(stored: Stored, repositories: list[Repository]) -> str:

@@ -174,15 +174,15 @@ def judge_norm(submission: Sandbox) -> Verdicts:
     compare = Comparison(tested.call, lambda x: [formulas.norm(x, *reading)], problem, 1e-6)
 
     def of_epsilon(scale: float, **options: float) -> str:
+        """The settings of the formula that fits, as far as they are wrong."""
         fresh: Any = submission.build(name, d, dtype=torch.float64, isolated=False, **options)
-        y, epsilon = scale * normal(4, d), options.get("epsilon", 1e-6)
-        got, kinds = fresh(y), product((epsilon, 1e-5, 1e-12, 1e-8), (0, 1), (False, True))
-        fitting = (kind for kind in kinds if not apart(got, formulas.norm(y, 1.0, 0.0, *kind), 1e-6))
-        if (kind := next(fitting, None)) is None:
-            return "another formula"
-        words = f"epsilon {kind[0]:g}", "variance over d - 1", "epsilon outside the root"
-        is_so = kind[0] != epsilon, kind[1], kind[2]
-        return " and ".join(word for word, is_true in zip(words, is_so, strict=True) if is_true)
+        y, wanted = scale * normal(4, d), options.get("epsilon", 1e-6)
+        got = fresh(y)
+        for epsilon, less, is_outside in product((wanted, 1e-5, 1e-12, 1e-8), (0, 1), (False, True)):
+            if not apart(got, formulas.norm(y, 1.0, 0.0, epsilon, less, is_outside), 1e-6):
+                words = [f"epsilon {epsilon:g}"] * (epsilon != wanted) + ["variance over d - 1"] * less
+                return " and ".join([*words, *["epsilon outside the root"] * is_outside])
+        return "another formula"
 
     def constant() -> str:
         y = torch.full((2, d), 3.0, dtype=torch.float64, requires_grad=True)

@@ -17,8 +17,9 @@ from autograder.intake.sources import Sources, read_sources
 from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError, positive
+from foundation.places import ASSIGNMENT_FILE, REFERENCE
 
-from .console import HERE, AssignmentPlace, Component, Jobs, Pages, ReferenceFolder, Start, option, table, write_page
+from .console import Component, Jobs, Pages, Start, option, table, write_page
 from .run_tests import Run, Version, finds_fault, markers_of_tasks, run_versions
 from .variants import Variant, choose_faults, choose_variants
 
@@ -32,32 +33,25 @@ VariantSeeds = Annotated[int | None, option("seeds per variant (default: as --se
 IdText = Annotated[str, option("only faults (and variants) whose id contains this text")]
 Only = Annotated[str | None, option("default: both", choices=("faults", "variants"))]
 Tests = Annotated[str, option("run the tests of a version's components, or with the first seed all", choices=TESTS)]
+ReferenceFolder = Annotated[Path, option("folder of the annotated solution", type=Path)]
+AssignmentPlace = Annotated[Path, option("an assignment's file or folder", type=Path)]
 
 
 @dataclass
 class Verdict:
-    """How the tests judge one fault.
+    """How the tests judge one fault, over all seeds.
 
-    Attributes:
-        fault: the fault that was put into the reference.
-        killers: tests of the fault's own task that failed with some seed, the most frequent first.
-        lost: points lost by task number (0 where a task has none to lose), the most over all seeds.
-        wrongly_blamed: numbers of the tasks that lost points but do not judge the faulty component. A fault in a part
-            that post-norm and pre-norm share may cost points in both; a fault of pre-norm alone may not.
-        missed_seeds: seeds with which the fault's own task lost nothing.
-        scores: what the fault's own task earned, in points; the same with each seed, or neighbours get other marks.
-        items: those of its own task's rubric that had a test which failed with some seed, in the rubric's order.
-        grader_errors: messages of tests that broke instead of failing.
+    One in a part that post-norm and pre-norm share may cost points in both; one of pre-norm alone may not.
     """
 
     fault: Fault
-    killers: list[str] = field(default_factory=list)
-    lost: dict[str, float] = field(default_factory=dict)
-    wrongly_blamed: list[str] = field(default_factory=list)
-    missed_seeds: list[int] = field(default_factory=list)
-    scores: set[float] = field(default_factory=set)
-    items: list[str] = field(default_factory=list)
-    grader_errors: list[str] = field(default_factory=list)
+    killers: list[str] = field(default_factory=list)  # tests of its own task that failed, the most frequent first
+    lost: dict[str, float] = field(default_factory=dict)  # most points by task number
+    wrongly_blamed: list[str] = field(default_factory=list)  # tasks that lost points but do not judge the component
+    missed_seeds: list[int] = field(default_factory=list)  # with which its own task lost nothing
+    scores: set[float] = field(default_factory=set)  # points of its own task: one, or neighbours get other marks
+    items: list[str] = field(default_factory=list)  # of its own task's rubric, that had a failed test
+    grader_errors: list[str] = field(default_factory=list)  # messages of tests that broke instead of failing
 
     @property
     def is_killed(self) -> bool:
@@ -121,8 +115,8 @@ def prove(
     tests: Tests = "own",
     jobs: Jobs = 1,
     output: Pages = None,
-    reference: ReferenceFolder = HERE[0],
-    assignment: AssignmentPlace = HERE[1],
+    reference: ReferenceFolder = REFERENCE,
+    assignment: AssignmentPlace = ASSIGNMENT_FILE,
 ) -> int:
     """Prove the component tests.
 
@@ -262,6 +256,9 @@ def write_pages(proof: Proof, folder: Path) -> None:
     if proof.verdicts:
         write_page(folder, "faults", n_faults=len(proof.verdicts), table=faults_table(proof.verdicts))
         write_page(folder, "items", table=items_table(proof.verdicts))
-    rows = ((f"`{variant.name}`", variant.difference.rstrip("."), variant.where) for variant in proof.variants)
+    rows = []
+    for variant in proof.variants:
+        where = ", ".join(f"`{component.split('.')[1]}`" for component in variant.components)
+        rows.append((f"`{variant.name}`", variant.difference.rstrip("."), where))
     variants = table(("variant", "what is different", "where"), rows)
     write_page(folder, "README", proof=proof, tests=TESTS[proof.tests], blame=blame_table(proof), variants=variants)

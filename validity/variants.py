@@ -22,24 +22,12 @@ class VariantError(UserError):
 
 @dataclass(frozen=True)
 class Variant:
-    """A correct implementation.
+    """A correct implementation."""
 
-    Attributes:
-        name: of its cells.
-        difference: the comment below the first.
-        sources: the whole submission.
-        components: the components that differ from the reference.
-    """
-
-    name: str
-    difference: str
+    name: str  # of its cells
+    difference: str  # the comment below the first
     sources: Sources
-    components: tuple[str, ...]
-
-    @property
-    def where(self) -> str:
-        """Its components in Markdown."""
-        return ", ".join(f"`{component.split('.')[1]}`" for component in self.components)
+    components: tuple[str, ...]  # that differ from the reference
 
 
 def read_variants(assignment: Assignment, reference: Sources) -> list[Variant]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.course.catalogue import Fault, read_catalogue
+from autograder.course.catalogue import Edit, Fault, read_catalogue
 from autograder.testing.results import Outcome, State
 from foundation.assignment_file import Assignment
 from foundation.places import ROOT
@@ -15,24 +15,12 @@ from validity.prove import Proof, verdict_of
 from validity.run_tests import Run, Version, run_versions
 from validity.variants import Variant, VariantError, choose_faults, read_variants, splice
 
-CATALOGUE = """
-component = "{component}"
-task = "{task}"
-[[fault]]
-id = "{id}"
-when = "does so"
-hint = "Look there."
-severity = "subtle"
-find = "{find}"
-replace = "{replace}"
-within = "{within}"
-"""
-NORM = {"component": "layers.LayerNorm", "task": "1.4", "within": "layers.LayerNorm"}
-FAULTS = {
-    "probe-found": {**NORM, "find": "variance + self.epsilon", "replace": "variance * 2"},
-    "probe-harmless": {**NORM, "find": "x - x.mean(dim=-1", "replace": "x - x.mean(dim=x.dim() - 1"},
-    "probe-elsewhere": {**NORM, "find": "self.contract(", "replace": "-self.contract(", "within": "layers.FeedForward"},
-}
+NORM, NETWORK = "layers.LayerNorm", "layers.FeedForward"
+FAULTS = [
+    ("probe-found", Edit("variance + self.epsilon", "variance * 2", NORM)),
+    ("probe-harmless", Edit("x - x.mean(dim=-1", "x - x.mean(dim=x.dim() - 1", NORM)),
+    ("probe-elsewhere", Edit("self.contract(", "-self.contract(", NETWORK)),
+]
 NO_RELU = """
 class FeedForward(nn.Module):
     def __init__(self, d_model, d_ff):
@@ -45,13 +33,12 @@ class FeedForward(nn.Module):
 
 
 @pytest.mark.slow
-def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys, monkeypatch, assignment, reference):
-    for name, fault in FAULTS.items():
-        (tmp_path / f"{name}.toml").write_text(CATALOGUE.format(id=name, **fault))
-    monkeypatch.setattr(prove, "choose_faults", lambda *chosen: read_catalogue(tmp_path, assignment))
+def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys, monkeypatch, reference):
+    faults = [Fault(name, NORM, "1.4", "does so", "Look there.", "subtle", (edit,)) for name, edit in FAULTS]
+    monkeypatch.setattr(prove, "choose_faults", lambda *chosen: faults)
     path, text = reference["layers"]
     sources = {**reference, "layers": (path, splice(text, NO_RELU, Path(path))[0])}
-    variant = Variant("probe_no_relu", "No relu.", sources, ("layers.FeedForward",))
+    variant = Variant("probe_no_relu", "No relu.", sources, (NETWORK,))
     monkeypatch.setattr(prove, "choose_variants", lambda *chosen: [variant])
     pages = tmp_path / "pages"
     assert main(["prove", "--fault", "probe", "--tests", "all", "--output", str(pages)]) == 1
@@ -95,7 +82,7 @@ def run(*failed, seed=0):
     return Run("fault one", seed, outcomes)
 
 
-NORM_FAULT, LAYER_FAULT = ("layers.LayerNorm", "1.4"), ("layers.EncoderLayer", "2.1")
+NORM_FAULT, LAYER_FAULT = (NORM, "1.4"), ("layers.EncoderLayer", "2.1")
 PRE_NORM_FAULT = ("layers.EncoderLayer", "E.2")
 
 

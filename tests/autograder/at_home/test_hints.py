@@ -9,7 +9,7 @@ from autograder.at_home.hints import count_attempt, fitting, is_rounding, patter
 from autograder.course.catalogue import faults_of, read_patterns
 from autograder.testing.results import Outcome, State
 from foundation.command_line import UserError
-from foundation.places import REFERENCE, ROOT
+from foundation.places import ROOT
 from release.contents import hints_of
 from validity.hints import patterns_of
 
@@ -117,6 +117,6 @@ def test_every_fault_has_a_pattern_and_students_get_it_without_its_name(tmp_path
 def test_patterns_are_those_of_the_present_tests(assignment):
     faults = [*{fault.task: fault for fault in faults_of(assignment)}.values()]
     known = read_patterns(assignment)
-    now = patterns_of(faults, assignment, 1, REFERENCE)
+    now = patterns_of(faults, assignment)
     changed = [fault.id for fault in faults if now[fault.id] != known[fault.id]]
     assert not changed, "python -m validity hints"
