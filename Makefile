@@ -38,8 +38,8 @@ export PYTHONDONTWRITEBYTECODE :=
 export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install release data check train setting translate grade class demo calibrate bench \
-	tables prove same mutate proof test test-slow lint site pictures lock clean
+.PHONY: help install release data check train setting translate grade class demo calibrate tables \
+	prove same mutate proof test test-slow lint site pictures lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -113,9 +113,6 @@ mutate: $(READY)  ## mutants of the solutions are found: all, or a sample: make 
 proof: $(READY)  ## write docs/proof/ anew: more seeds, all mutants (three quarters of an hour)
 	$(PY) -m validity prove --jobs $(JOBS) --tests all --seeds 5 --variant-seeds 200 --output docs/proof
 	$(PY) -m validity mutate --jobs $(JOBS) --output docs/proof
-
-bench: $(READY) $(CORPUS)  ## measure how fast training is
-	$(PY) -m benchmarks speed
 
 tables: $(READY) $(CORPUS)  ## the report's tables with SEEDS seeds; resumes: make tables SEEDS=3
 	$(PY) -m benchmarks tables --test data/private/fren.test.bpe $(if $(SEEDS),--seeds $(SEEDS))

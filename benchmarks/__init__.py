@@ -1,12 +1,8 @@
-"""Measures the figures that README and documentation quote.
+"""Measures the figures that README and documentation quote; `__main__.py` is the command line.
 
-    __main__.py  the command line              grading.py   the cost of a submission
-    speed.py     tokens a second in training   mistakes.py  models that are trained with a mistake
-    tables.py    the tables of the course's report again, and models with a part missing (models.toml)
-    accessibility.py  pages that not everybody can read
-    rubric.py    points that faults cost, beside their harm, and beside the marks of two readers
-
-Times are CPU time, compared within one run.
+tables.py    the tables of the course's report again (models.toml)
+mistakes.py  models that are trained with a mistake      accessibility.py  pages that not everybody can read
+rubric.py    points that faults cost, beside their harm, and beside the marks of two readers
 """
 
 from pathlib import Path

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from shutil import which
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, sync_playwright
@@ -32,20 +32,6 @@ TABLE = re.compile(r"(?<=<!-- checked -->\n)(?s:.*?)(?=<!-- end -->)")
 HEAD = "| pages | files | views | violations |\n| --- | --- | --- | --- |\n"
 
 
-class Violation(NamedTuple):
-    """A rule of axe-core that a page breaks; or "too wide"."""
-
-    page: Path
-    rule: str
-    width: int
-    scheme: str
-    example: str
-
-    def __str__(self) -> str:
-        """One line."""
-        return f"{self.page}: {self.rule}, {self.width} pixels, {self.scheme}: {self.example[:120]}"
-
-
 def violations_of(page: Page) -> list[tuple[str, str]]:
     """Rules that the present page breaks, with an element each; "too wide" where it does not fit the window."""
     broken = [(rule["id"], rule["nodes"][0]["html"]) for rule in Axe().run(page).response["violations"]]
@@ -54,8 +40,8 @@ def violations_of(page: Page) -> list[tuple[str, str]]:
     return [*broken, *[("too wide", f"{width} pixels")] * is_wide]
 
 
-def audit(pages: Sequence[Path]) -> Iterator[Violation]:
-    """Open each page at each width, in each colour scheme."""
+def audit(pages: Sequence[Path]) -> Iterator[str]:
+    """Open each page at each width, in each colour scheme; a line for each rule of axe-core that it breaks."""
     views = list(product(WIDTHS, SCHEMES, pages))
     with (
         sync_playwright() as playwright,
@@ -65,7 +51,7 @@ def audit(pages: Sequence[Path]) -> Iterator[Violation]:
             page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
             page.goto(path.resolve().as_uri())
             for rule, example in violations_of(page):
-                yield Violation(path, rule, width, scheme, example)
+                yield f"{path}: {rule}, {width} pixels, {scheme}: {example[:120]}"
             page.close()
 
 
@@ -96,7 +82,8 @@ def measure(
         kind, _, path = item.rpartition("=")
         files = pages_below(Path(path))[start % every :: every]
         violations = list(audit(files))
-        print("".join(f"{violation}\n" for violation in violations), end="")
+        for violation in violations:
+            print(violation)
         n_violations += len(violations)
         rows.append(f"| {kind or path} | {len(files)} | {VIEWS * len(files)} | {len(violations)} |\n")
     if every == 1:

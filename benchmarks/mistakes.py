@@ -25,7 +25,7 @@ from foundation.command_line import UserError
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
 from given.config import PRESETS
-from given.decoding import forced_decode, translate
+from given.decoding import translate
 from given.experiment import Experiment
 from given.package import Package
 from validity.console import run_python
@@ -36,9 +36,8 @@ PACKAGE = "faulty"
 SEED = 0
 N_TRANSLATED = 100  # dev sentences, each alone and in a batch
 TOGETHER = 4  # sentences of a batch
-N_POINTS = 50  # of a curve
+N_LAST = 17  # batches
 SAMPLES = (8, 9, 12)  # places in dev
-WATCHED, LONGER = 4, 8  # likewise: whose attention is noted, and what is before it in the batch
 Row = dict[str, Any]
 
 
@@ -78,13 +77,11 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
     """Train the reference with a fault, without one where none has this name, in a process of its own.
 
     Returns:
-        loss: means of so many batches each, `every`; None where it is not finite.
+        loss: at the end, the mean of the last N_LAST batches; None where it is not finite.
         bleu: of dev.
         samples: translations.
         batch: the share of sentences whose translation changes in a batch of four; `example`: the first of them, with
             its translation alone and there.
-        attention: the last layer's weights, (target, source), of a sentence with padding, the mean over heads.
-        tokens: beside its rows and columns.
     """
     assignment, sources = read_assignment(), read_modules(REFERENCE)
     fault = faults_in(assignment).get(name)
@@ -95,7 +92,7 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
             (folder / Path(path).name).write_text(text)
         sys.path.insert(0, scratch)
         package = Package(PACKAGE)
-        config = replace(PRESETS["quick"], fused=False, cached=False, precision="float32", seed=SEED)
+        config = replace(PRESETS["quick"], cached=False, seed=SEED)
         experiment = Experiment(package, config, package.data.read_pairs(train), package.data.read_pairs(dev))
         losses: list[float] = []
 
@@ -109,17 +106,14 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
         bleu = experiment.history[-1]["dev_bleu"]
         alone, together = (translations(experiment, size) for size in (1, TOGETHER))
     changed = [place for place, texts in enumerate(zip(alone, together, strict=True)) if len({*texts}) > 1]
-    every = math.ceil(len(losses) / N_POINTS)
-    means = [sum(losses[first : first + every]) / every for first in range(0, len(losses) - every + 1, every)]
+    loss = sum(losses[-N_LAST:]) / N_LAST
     words = [[package.vocab.join_subwords(side) for side in pair] for pair in experiment.dev_pairs[:N_TRANSLATED]]
     return {
-        "every": every,
-        "loss": [_short(mean, 3) for mean in means],
+        "loss": round(loss, 3) if math.isfinite(loss) else None,
         "bleu": bleu,
         "samples": [[*words[place], together[place]] for place in SAMPLES],
         "batch": len(changed) / len(alone),
         "example": [[words[place][0], alone[place], together[place]] for place in changed[:1]],
-        **attention_in(experiment),
     }
 
 
@@ -130,21 +124,6 @@ def translations(run: Experiment, size: int) -> list[str]:
     model = run.model.eval()
     translated = [translate(model, batch, run) for batch in batches]
     return [run.package.vocab.join_subwords(tokens) for batch in translated for tokens in batch]
-
-
-def attention_in(run: Experiment) -> Row:
-    """The last layer's attention in one sentence of dev that is padded to the length of another."""
-    pairs = [run.dev_pairs[LONGER], run.dev_pairs[WATCHED]]
-    vocab = run.package.vocab
-    weights = forced_decode(run.model.eval(), run.batch(pairs))[1]["cross"][-1][1].mean(dim=0)
-    queries = [vocab.BOS, *pairs[1][1]]
-    keys = [*pairs[1][0], *[vocab.PAD] * (weights.size(1) - len(pairs[1][0]))]
-    rows = [[_short(weight, 2) for weight in row] for row in weights[: len(queries)].tolist()]
-    return {"attention": rows, "tokens": [queries, keys]}
-
-
-def _short(number: float, digits: int) -> float | None:
-    return round(number, digits) if math.isfinite(number) else None
 
 
 if __name__ == "__main__":

@@ -9,119 +9,91 @@ for a fault, which is one of the catalogue or an edit of the reference. Tests an
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Any
+from typing import Any, NamedTuple
 
 from autograder.course.catalogue import Edit, Fault, apply, faults_of
 from autograder.intake.sources import Sources, read_sources
 from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
-from validity.console import option, print_table
+from validity.console import print_table
 from validity.run_tests import results_of
 
 MEASURED = ROOT / "docs" / "proof" / "seriousness.jsonl"
 PANEL = ROOT / "docs" / "proof" / "panel.jsonl"
-PICTURE = Path("docs/pictures/rubric.png")
 POST_NORM = ("2.1", "2.2", "2.3")  # tasks whose faults were measured in a post-norm model
 RUINED, AS_GOOD = 0.5, 0.95  # of the intact BLEU
 FEW = 0.05  # of translations may differ between batches by rounding alone
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The cost of a fault: the share of its task's points that are kept, and BLEU as a share of the intact model's.
-
-    `batch` is the share of translations that depend on the batch.
-    """
+class Mark(NamedTuple):
+    """The share of its task's points that a fault keeps by the tests of today, and the items that it costs."""
 
     fault: str
     task: str
     kept: float
+    lost: Sequence[str]
+
+
+class Harm(NamedTuple):
+    """A fault's harm to a trained model: BLEU as a share of the intact model's, translations that vary by batch."""
+
+    mark: Mark
     bleu: float
     batch: float
 
     @property
     def fits(self) -> bool:
         """True if what ruins a model keeps at most half, and what leaves it as good as intact loses at most 60%."""
-        is_ruined = self.bleu < RUINED or self.batch > FEW
-        return self.kept <= 0.5 if is_ruined else self.bleu < AS_GOOD or self.kept >= 0.4 - 1e-9
+        is_ruined, kept = self.bleu < RUINED or self.batch > FEW, self.mark.kept
+        return kept <= 0.5 if is_ruined else self.bleu < AS_GOOD or kept >= 0.4 - 1e-9
 
 
-@dataclass(frozen=True)
-class Row:
-    """A fault with the percentages of its task's points that are kept: by each reader, and by the tests of today."""
-
-    fault: str
-    task: str
-    readers: tuple[float, ...]
-    kept: float
-    lost: tuple[str, ...]  # items of the rubric
-
-    @property
-    def wanted(self) -> float:
-        """The readers' mean."""
-        return fmean(self.readers)
-
-
-def measure(picture: Annotated[Path, option("file to draw into", type=Path)] = PICTURE) -> int:
-    """Compare points that faults cost with what they do to a trained model, in a picture."""
-    costs = costs_of_faults(measured_faults())
-    for cost in (cost for cost in costs if not cost.fits):
-        print(f"{cost.fault}: keeps {cost.kept:.0%} of the points, {cost.bleu:.0%} of BLEU")
-    plot(costs, picture)
+def measure() -> int:
+    """Compare points that faults cost with what they do to a trained model; list those that do not fit."""
+    harms = [harm for harm in harms_of(measured_faults()) if not harm.fits]
+    cells = [(harm.mark.fault, f"{harm.mark.kept:.0%}", f"{harm.bleu:.0%}", f"{harm.batch:.0%}") for harm in harms]
+    print_table(("fault", "points kept", "BLEU", "translations that vary by batch"), cells)
     return 0
 
 
 def measure_panel() -> int:
     """Compare points that faults cost with those that two readers would take off."""
     rows = read_panel()
-    head = ("task", "fault", "readers", "kit", "difference", "items lost")
-    numbers = [(f"{row.wanted:.0f}", f"{row.kept:.0f}", f"{row.kept - row.wanted:+.0f}") for row in rows]
-    print_table(head, ((r.task, r.fault, *n, "; ".join(r.lost)) for r, n in zip(rows, numbers, strict=True)))
+    cells = []
+    for mark, wanted in rows:
+        kept, lost = 100 * mark.kept, "; ".join(mark.lost)
+        cells.append((mark.task, mark.fault, f"{wanted:.0f}", f"{kept:.0f}", f"{kept - wanted:+.0f}", lost))
+    print_table(("task", "fault", "readers", "kit", "difference", "items lost"), cells)
     print(f"\nmean difference {mean_difference(rows):.1f} points; Kendall's tau {tau_of(rows):.2f}")
     return 0
 
 
-def measured_faults() -> list[str]:
-    """The ids of all faults that were measured."""
-    known = {fault.id for fault in faults_of(read_assignment())}
-    return [row["fault"] for row in read_lines(MEASURED) if row["fault"] in known]
+def measured_faults() -> list[Fault]:
+    """The faults of the catalogue that were measured."""
+    measured = {row["fault"] for row in read_lines(MEASURED)}
+    return [fault for fault in faults_of(read_assignment()) if fault.id in measured]
 
 
-def costs_of_faults(names: Collection[str]) -> list[Cost]:
-    """The costs of faults that were measured; what cannot be trained has no BLEU."""
-    rows = {row["fault"]: row for row in read_lines(MEASURED)}
-    tasks, costs = {task.number: task for task in read_assignment().tasks}, []
-    for name, lost in missing_items(names).items():
-        row = rows[name]
-        intact = rows["intact post-norm" if row["task"] in POST_NORM else "intact pre-norm"]["bleu"]
-        kept = kept_share(tasks[row["task"]], lost)
-        costs.append(Cost(name, row["task"], kept, row.get("bleu", 0.0) / intact, row.get("batch", 0.0)))
-    return costs
+def harms_of(faults: Iterable[Fault]) -> list[Harm]:
+    """The harm of faults that were measured; what cannot be trained has no BLEU."""
+    rows, harms = {row["fault"]: row for row in read_lines(MEASURED)}, []
+    for mark in marks_of(faults):
+        intact = rows["intact post-norm" if mark.task in POST_NORM else "intact pre-norm"]["bleu"]
+        row = rows[mark.fault]
+        harms.append(Harm(mark, row.get("bleu", 0.0) / intact, row.get("batch", 0.0)))
+    return harms
 
 
-def read_panel() -> list[Row]:
-    """The panel's faults, with what the tests of today leave for each."""
-    assignment, sources = read_assignment(), read_sources(REFERENCE, SKELETON)
-    tasks = {task.number: task for task in assignment.tasks}
-    known = {fault.id: fault for fault in faults_of(assignment)}
-    rows = {row["fault"]: row for row in read_lines(PANEL)}
-    faults = [known.get(name) or fault_of(row) for name, row in rows.items()]
-    missing = missing_in({fault.id: (tasks[fault.task], apply(fault, sources)) for fault in faults})
-    return [
-        Row(
-            fault.id,
-            fault.task,
-            tuple(rows[fault.id]["readers"]),
-            100 * kept_share(tasks[fault.task], missing[fault.id]),
-            tuple(missing[fault.id]),
-        )
-        for fault in faults
-    ]
+def read_panel() -> list[tuple[Mark, float]]:
+    """The panel's faults with their marks, and the mean of the readers' percentages."""
+    known = {fault.id: fault for fault in faults_of(read_assignment())}
+    rows = read_lines(PANEL)
+    marks = marks_of([known.get(row["fault"]) or fault_of(row) for row in rows])
+    return [(mark, fmean(row["readers"])) for mark, row in zip(marks, rows, strict=True)]
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -135,11 +107,16 @@ def fault_of(row: Mapping[str, Any]) -> Fault:
     return Fault(row["fault"], row["component"], row["task"], row["fault"], "", "subtle", tuple(edits), PANEL.name)
 
 
-def missing_items(names: Collection[str]) -> dict[str, list[str]]:
-    """The items of its task's rubric that each of these faults costs, by the fault's id."""
+def marks_of(faults: Iterable[Fault]) -> list[Mark]:
+    """The marks of faults, in the same order."""
     tasks, sources = {task.number: task for task in read_assignment().tasks}, read_sources(REFERENCE, SKELETON)
-    faults = [fault for fault in faults_of(read_assignment()) if fault.id in names]
-    return missing_in({fault.id: (tasks[fault.task], apply(fault, sources)) for fault in faults})
+    missing = missing_in({fault.id: (tasks[fault.task], apply(fault, sources)) for fault in faults})
+    marks = []
+    for fault in faults:
+        weights, lost = {item.name: item.weight for item in tasks[fault.task].items}, missing[fault.id]
+        kept = 1 - sum(weights[item] for item in lost) / sum(weights.values())
+        marks.append(Mark(fault.id, fault.task, kept, lost))
+    return marks
 
 
 def missing_in(packages: Mapping[str, tuple[Task, Sources]]) -> dict[str, list[str]]:
@@ -151,43 +128,14 @@ def missing_in(packages: Mapping[str, tuple[Task, Sources]]) -> dict[str, list[s
     return missing
 
 
-def kept_share(task: Task, lost: Collection[str]) -> float:
-    """The share of a task's points that is left without these items."""
-    weights = {item.name: item.weight for item in task.items}
-    return 1 - sum(weights[item] for item in lost) / sum(weights.values())
-
-
-def mean_difference(rows: Sequence[Row]) -> float:
+def mean_difference(rows: Sequence[tuple[Mark, float]]) -> float:
     """How far the tests are from the readers' mean, in percentage points."""
-    return fmean(abs(row.kept - row.wanted) for row in rows)
+    return fmean(abs(100 * mark.kept - wanted) for mark, wanted in rows)
 
 
-def tau_of(rows: Sequence[Row]) -> float:
+def tau_of(rows: Sequence[tuple[Mark, float]]) -> float:
     """Kendall's tau-b between the ranks by the readers' mean and by the tests."""
-    pairs = [(a.wanted - b.wanted, a.kept - b.kept) for a, b in combinations(rows, 2)]
+    pairs = [(wanted - other, mark.kept - another.kept) for (mark, wanted), (another, other) in combinations(rows, 2)]
     agreeing = sum((first * second > 0) - (first * second < 0) for first, second in pairs)
     differing = [sum(pair[side] != 0 for pair in pairs) for side in (0, 1)]
     return agreeing / (differing[0] * differing[1]) ** 0.5
-
-
-def plot(costs: list[Cost], path: Path) -> None:
-    """Draws each fault: points kept by BLEU, one colour for each task, with the corners that should be empty."""
-    from matplotlib import colormaps
-    from matplotlib.figure import Figure
-
-    from given.pictures import save_figure
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes, colours = figure.subplots(), colormaps["tab20"]
-    axes.axvspan(-0.02, RUINED, 0.5, 1, color="tab:red", alpha=0.12)
-    axes.axvspan(AS_GOOD, 1.1, 0, 0.4, color="tab:red", alpha=0.12)
-    for number, task in enumerate(dict.fromkeys(cost.task for cost in costs)):
-        for mark, is_shaken in (("o", False), ("x", True)):
-            several = [cost for cost in costs if cost.task == task and (cost.batch > FEW) is is_shaken]
-            places = [cost.bleu for cost in several], [cost.kept for cost in several]
-            axes.scatter(*places, color=colours(number), marker=mark, label=None if is_shaken else task)
-    axes.set(xlim=(-0.02, 1.1), ylim=(0, 1), xlabel="dev BLEU with the fault, as a share of the intact model's")
-    axes.set(ylabel="share of the task's points that are kept")
-    axes.set_title("cross: translations depend on the batch; shaded: marks that would not fit", fontsize=9)
-    figure.legend(title="task", fontsize=8, loc="outside right center")
-    save_figure(figure, path)

@@ -1,4 +1,4 @@
-"""BLEU of trained models: the tables of the course's report again, and models with a part missing (models.toml).
+"""BLEU of trained models: the tables of the course's report again (models.toml).
 
 A run's folder is named after the settings that differ from the defaults, and its seed; the result is a file there, so
 that an interrupted command goes on where it stopped. Where two columns have the same settings (the report trained its
@@ -7,12 +7,10 @@ same batches, so the effect of the diagonal mask is the mean of the differences 
 """
 
 import json
-import shutil
-import sys
-import tempfile
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Annotated
@@ -20,8 +18,6 @@ from typing import Annotated
 from tqdm import tqdm
 
 from foundation.command_line import positive
-from foundation.places import REFERENCE, ROOT
-from foundation.texts import counted
 from foundation.whole_files import make_folder, write_whole
 from given.config import ConfigError
 from given.decoding import bleu, translate
@@ -29,7 +25,7 @@ from given.package import Package
 from given.run_folder import Checkpoint
 from reference.data import read_pairs
 from reference.vocab import join_subwords
-from validity.console import CommandError, option, print_table, run_python, table
+from validity.console import option, run_python, table
 
 from . import DEV, TRAIN, Pairs
 
@@ -61,18 +57,14 @@ class Column:
         return output / "runs" / (changes or "defaults") / f"seed-{seed}"
 
     def train(self, seed: int, folder: Path, files: Files) -> None:
-        """Train a model, or go on where an earlier run was interrupted, and measure it.
-
-        Raises:
-            CommandError: if the run fails, such as for one that began with other data.
-        """
+        """Train a model, or go on where an earlier run was interrupted, and measure it."""
         train, dev, test = files
         lines = folder / "translations.txt"
         flags: list[object] = ["--test-file", test.resolve(), "--out-file", lines.resolve()] if test else []
         if (folder / "last.pt").is_file():
             flags += ["--resume"]
-        else:  # the cache changes how long decoding takes, not its result
-            flags += ["--preset", "course", "--cached", "--seed", seed]
+        else:
+            flags += ["--preset", "course", "--seed", seed]
             for name, value in self.changes.items():
                 flags += [f"--{name.replace('_', '-')}", value]
         history = train_reference(folder, train, dev, *flags)
@@ -89,10 +81,10 @@ Rows = dict[Column, list[Result | None]]
 """By column the result with each seed, as far as there is one."""
 
 
-def train_reference(folder: Path, train: Path, dev: Path, *flags: object, cwd: Path = ROOT) -> list[Result]:
-    """Train once into `folder`, in a process of its own, with the package `reference` in `cwd`; the run's history."""
+def train_reference(folder: Path, train: Path, dev: Path, *flags: object) -> list[Result]:
+    """Train once into `folder`, in a process of its own; the run's history."""
     files = ["--train", train.resolve(), "--dev", dev.resolve(), "--output", folder.resolve(), "--samples", 0]
-    run_python("-m", "reference", "train", *files, *flags, cwd=cwd)
+    run_python("-m", "reference", "train", *files, *flags)
     lines = (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
@@ -114,11 +106,7 @@ def find_result(folder: Path, files: Files) -> Result | None:
 
 
 def measure(
-    tables: Annotated[Sequence[int], option("default: all", type=int, nargs="+", choices=(1, 2, 3))] = (
-        1,
-        2,
-        3,
-    ),
+    tables: Annotated[Sequence[int], option("default: all", type=int, nargs="+", choices=(1, 2, 3))] = (1, 2, 3),
     only: Annotated[Sequence[str] | None, option("only columns with such a text", nargs="+", metavar="TEXT")] = None,
     seeds: Annotated[int, option("runs of each column", type=positive)] = 3,
     train: Pairs = TRAIN,
@@ -127,47 +115,36 @@ def measure(
     output: Annotated[Path, option("folder for runs and tables; what is there is not done again", type=Path)] = RUNS,
     show: Annotated[bool, option("train nothing: write tables of what is finished", action="store_true")] = False,
 ) -> int:
-    """Make the three tables of the course's report with several seeds."""
+    """Make the three tables of the course's report with several seeds.
+
+    All columns are trained with the first seed, then with the next, so that whoever stops early has a row of each.
+    """
     files = train, dev, test
-    columns = {number: [Column(**row) for row in MODELS["tables"][str(number)]["columns"]] for number in tables}
-    if only is not None:
-        columns = {
-            number: [column for column in several if any(text in column.name for text in only)]
-            for number, several in columns.items()
-        }
+    columns: dict[int, list[Column]] = {}
+    for number in tables:
+        rows = MODELS["tables"][str(number)]["columns"]
+        columns[number] = [Column(**row) for row in rows if only is None or any(text in row["name"] for text in only)]
     if not any(columns.values()):
         raise ConfigError(f"--only {' '.join(only or ())}: no column of these tables is named like that")
     make_folder(output)
-    failures = [] if show else train_missing(sum(columns.values(), []), seeds, files, output)
+    places = {column.place(n, output): (column, n) for n in range(seeds) for column in chain(*columns.values())}
+    missing = [] if show else [folder for folder in places if find_result(folder, files) is None]
+    for folder in tqdm(missing, unit="run", disable=None):
+        column, seed = places[folder]
+        column.train(seed, folder, files)
     parts = []
     for number, several in columns.items():
-        rows = {column: [find_result(column.place(seed, output), files) for seed in range(seeds)] for column in several}
-        title = MODELS["tables"][str(number)]["title"]
-        parts += [f"### {title}", models(rows, test is not None), masks(rows)] if rows else []
+        results = {column: [find_result(column.place(n, output), files) for n in range(seeds)] for column in several}
+        if results:
+            parts += [
+                f"### {MODELS['tables'][str(number)]['title']}",
+                models(results, test is not None),
+                masks(results),
+            ]
     text = "\n\n".join(filter(None, parts))
     write_whole(output / "tables.md", text + "\n")
     print(text)
-    for failure in failures:
-        print(f"benchmarks: {failure}", file=sys.stderr)
-    return 1 if failures else 0
-
-
-def train_missing(columns: Sequence[Column], seeds: int, files: Files, output: Path) -> list[str]:
-    """Train all columns with the first seed, then with the next, so that whoever stops early has a row of each.
-
-    Returns:
-        A line for each run that failed.
-    """
-    places = {column.place(seed, output): (column, seed) for seed in range(seeds) for column in columns}
-    missing = [folder for folder in places if find_result(folder, files) is None]
-    failures = []
-    for folder in tqdm(missing, unit="run", disable=None):
-        column, seed = places[folder]
-        try:
-            column.train(seed, folder, files)
-        except CommandError as error:
-            failures.append(f"{folder.relative_to(output)}: {error}")
-    return failures
+    return 0
 
 
 def models(rows: Rows, has_test: bool) -> str:
@@ -213,38 +190,3 @@ def mean_and_spread(values: Sequence[float]) -> str:
     if not values:
         return "–"
     return f"{mean(values):.3f}" + (f" ± {stdev(values):.3f}" if len(values) > 1 else "")
-
-
-def bleu_without(part: str, train: Path, dev: Path, seed: int = 0) -> float:
-    """Dev BLEU after the last epoch of the reference without a part, or, by another name, with all."""
-    with tempfile.TemporaryDirectory() as name:
-        copy = Path(name, REFERENCE.name)
-        shutil.copytree(REFERENCE, copy)
-        if part in MODELS["ablations"]:
-            file, old, new = MODELS["ablations"][part]
-            text = (copy / file).read_text(encoding="utf-8")
-            if text.count(old) != 1:
-                raise RuntimeError(f"{file}: expected {old!r} once")
-            (copy / file).write_text(text.replace(old, new), encoding="utf-8")
-        flags = "--preset", "course", "--seed", seed
-        return train_reference(Path(name, "run"), train, dev, *flags, cwd=Path(name))[-1]["dev_bleu"]
-
-
-def measure_ablations(
-    seeds: Annotated[int, option("runs of the intact model", type=positive)] = 5,
-    train: Pairs = TRAIN,
-    dev: Pairs = DEV,
-) -> int:
-    """Measure dev BLEU of the reference over seeds, and of models with a part missing."""
-
-    def row(part: str) -> list[str]:
-        if part in MODELS["ablations"]:
-            return [part, f"{bleu_without(part, train, dev):.3f}"]
-        values = [bleu_without(part, train, dev, seed) for seed in range(seeds)]
-        return [
-            f"intact, {counted(seeds, 'seed')}",
-            f"{min(values):.3f} to {max(values):.3f}, mean {mean(values):.3f}",
-        ]
-
-    print_table(["model", "dev BLEU"], map(row, ["intact", *MODELS["ablations"]]))
-    return 0

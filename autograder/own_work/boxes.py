@@ -163,7 +163,7 @@ class TrainedModel:
     def describe(self) -> str:
         """Describe the model, with the four mistakes."""
         wrong, due = self.rows
-        loss, loss_due = (math.nan if row["loss"][-1] is None else row["loss"][-1] for row in self.rows)
+        loss, loss_due = (math.nan if row["loss"] is None else row["loss"] for row in self.rows)
         lines = [
             "A model was trained with one of these mistakes (preset quick). In brackets: one without it.",
             f"  loss at the end {loss:.2f} ({loss_due:.2f}), dev BLEU {wrong['bleu']:.2f} ({due['bleu']:.2f}), "
@@ -199,6 +199,18 @@ def draw_model(student: str, assignment: Assignment) -> TrainedModel | None:
     return TrainedModel((rows[fault], intact), [words[name] for name in options], LETTERS[options.index(fault)])
 
 
+def tell_hunts(student: str, sources: Sources, assignment: Assignment, answer: str = "") -> str:
+    """Describe a student's hunts, and a trained model with a mistake; or reply to an answer about the model.
+
+    Raises: UserError; see `hunts_at_home`.
+    """
+    model = draw_model(student, assignment)
+    if model and answer:
+        return model.reply(answer)
+    hunts = describe_hunts(student, sources, assignment)
+    return f"{hunts}\n\n{model.describe()}\n--answer LETTER checks an answer" if model else hunts
+
+
 def read_mistakes(path: Path) -> list[dict[str, str]]:
     """Read the mistakes: `id`, `mistake`, and for one in given code `component`, `find` and `replace`."""
     tables: list[dict[str, str]] = tomllib.loads(path.read_text(encoding="utf-8"))["mistake"]
@@ -206,7 +218,7 @@ def read_mistakes(path: Path) -> list[dict[str, str]]:
 
 
 def _differ(row: Row, other: Row) -> bool:
-    losses = row["loss"][-1], other["loss"][-1]
+    losses = row["loss"], other["loss"]
     differs = None in losses or abs(losses[0] - losses[1]) >= CLEARLY_IN_LOSS
     return differs or any(abs(row[name] - other[name]) >= least for name, least in CLEARLY.items())
 

@@ -2,16 +2,9 @@
 
 import pytest
 
+from autograder.course.catalogue import faults_of
 from autograder.intake.sources import read_sources
-from benchmarks.rubric import (
-    costs_of_faults,
-    mean_difference,
-    measured_faults,
-    missing_in,
-    missing_items,
-    read_panel,
-    tau_of,
-)
+from benchmarks.rubric import harms_of, marks_of, mean_difference, measured_faults, missing_in, read_panel, tau_of
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 
@@ -25,11 +18,11 @@ EXCEPTIONS = {
 
 @pytest.mark.slow
 def test_marks_fit_what_faults_do_to_a_model(sampled):
-    names = measured_faults()
-    assert len(names) == 137 and {*names} > EXCEPTIONS
-    costs = costs_of_faults({*sampled(names, 4), *EXCEPTIONS})
-    assert {cost.fault for cost in costs if not cost.fits} == EXCEPTIONS
-    assert {cost.task for cost in costs} == {*TASKS}
+    faults = {fault.id: fault for fault in measured_faults()}
+    assert len(faults) == 137 and {*faults} > EXCEPTIONS
+    harms = harms_of([faults[name] for name in {*sampled([*faults], 4), *EXCEPTIONS}])
+    assert {harm.mark.fault for harm in harms if not harm.fits} == EXCEPTIONS
+    assert {harm.mark.task for harm in harms} == {*TASKS}
 
 
 @pytest.mark.slow
@@ -130,6 +123,6 @@ COSTS = {  # what one mistake costs, however wrong the values are; and what it d
 
 @pytest.mark.slow
 def test_a_mistake_costs_no_item_that_it_has_nothing_to_do_with():
-    missing = missing_items(COSTS)
-    found = {name: tuple(item for item in COSTS[name] if item in lost) for name, lost in missing.items()}
+    marks = marks_of([fault for fault in faults_of(read_assignment()) if fault.id in COSTS])
+    found = {mark.fault: tuple(item for item in COSTS[mark.fault] if item in mark.lost) for mark in marks}
     assert found == {name: (lost,) for name, (lost, _) in COSTS.items()}
