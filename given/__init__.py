@@ -1,14 +1,13 @@
-"""All that students are given around their model: training, translation, alignment, pictures, the command line.
+"""All that students are given around their model: training, translation, pictures, the command line.
 
 It works with any package that has the contract's modules; the package's `__main__` names it.
 
     package.py     the package whose model it is, a fresh model, its optimizer
     config.py      all settings, their flags            decoding.py      `translate`: tokens to translations
-    experiment.py  a whole training run                 drawing.py       `attention` and `align`: where sentences attend
-    training.py    `train`                              watching.py      what attention computes in one sentence
-    pictures.py    maps, matrices, alignments, curves
-    run_folder.py  checkpoints; `compare`, `average`    checks.py        `sanity`, of a new model; `pack`, to hand in
-    command_line.py  the parser                         extras/          raw text, faster layers and decoding
+    experiment.py  a whole training run                 drawing.py       `attention`: where sentences attend
+    training.py    `train`                              pictures.py      maps, matrices, curves
+    run_folder.py  checkpoints; `compare`               checks.py        `sanity`, of a new model; `pack`, to hand in
+    command_line.py  the parser                         extras/          raw text, large corpora, faster decoding
 
 Only instructors have `extras/`.
 """

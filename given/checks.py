@@ -17,19 +17,18 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
+from autograder.grading.scoring import ScoringError, read_references, read_translations
 from foundation.places import ANSWERS
 from foundation.texts import first_of
 from foundation.whole_files import in_one_piece
 
-from .config import Config
+from .config import Config, add_device_flags
 from .decoding import SOURCES, TRANSLATIONS, forced_decode, predict
-from .drawing import check_format
 from .package import MODULES, BrokenModuleError, Package, Setup, make_optimizer, make_scheduler
 from .training import FILES
 
@@ -43,7 +42,6 @@ NEAR = 1.0  # nats between the first loss and ln v
 SAME = 1e-4  # differences of float32 log-probabilities up to here are rounding
 SETTINGS = Config(d_model=64, n_heads=4, d_ff=128, dropout=0.0, learning_rate=2e-3, batch_size=N_PAIRS)
 
-MOST_BYTES = {".py": 100_000, ".md": 20_000, ".txt": 10_000_000}  # what a grader reads
 SECTION = re.compile(r"^##.*\n+[^#\s]", re.MULTILINE)
 """A heading with an answer below it."""
 LEFT = re.compile(r"raise NotImplementedError\(.TODO ([\w.]+)")
@@ -51,39 +49,29 @@ LEFT = re.compile(r"raise NotImplementedError\(.TODO ([\w.]+)")
 
 def add_sanity_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
+    add_device_flags(parser)
     text = f"`source|||target` lines, of which the first {N_PAIRS} serve (default: {FILES['train']})"
     parser.add_argument("--train", type=Path, default=FILES["train"], help=text)
     parser.add_argument("--norm-first", action="store_true", help="check the pre-norm model (task E.2)")
-    text = "file for the picture (default: sanity.png); its suffix, .png, .svg or .pdf, decides on the format"
-    parser.add_argument("--output", type=Path, default=Path("sanity.png"), help=text)
 
 
 def sanity(options: argparse.Namespace) -> int:
-    """Asks all questions, prints the answers and draws the picture; returns 1 if an answer is not as hoped for."""
-    check_format(options.output)
-    from .pictures import plot_sanity, save_figure
-
+    """Runs five quick checks of an untrained model, such as its first loss and the effect of padding."""
     pairs = options.package.data.read_pairs(options.train)[:200]
-    answers, pictured = examine(options.package, pairs, options.norm_first, options.device)
-    save_figure(plot_sanity(**pictured), options.output)
-    n_bad = answers.count(False)
-    print(f"{options.output}: the same as a picture" + (f"; {n_bad} of {len(answers)} to look at" if n_bad else ""))
+    n_bad = 0
+    for question, is_good, text in examine(options.package, pairs, options.norm_first, options.device):
+        print(f"{'ok  ' if is_good else 'LOOK'}  {question}  {text}", flush=True)
+        n_bad += not is_good
     return int(n_bad > 0)
 
 
 def examine(
     package: Package, pairs: list[Pair], norm_first: bool = False, device: str = "cpu"
-) -> tuple[list[bool], dict[str, Any]]:
-    """Asks a fresh model of the package all questions, with the first few of the pairs as its one batch.
+) -> Iterator[tuple[str, bool, str]]:
+    """Asks a fresh model of the package five questions, with the first few of the pairs as its one batch.
 
-    Prints the answers. Returns whether each is as hoped for, and the arguments of `plot_sanity`.
+    Yields each question, whether the answer is as hoped for, and the answer.
     """
-    answers: list[bool] = []
-
-    def answer(question: str, is_good: bool, text: str) -> None:
-        print(f"{'ok  ' if is_good else 'LOOK'}  {question}  {text}", flush=True)
-        answers.append(is_good)
-
     torch.manual_seed(0)
     config = replace(SETTINGS, norm_first=norm_first)
     setup = Setup.fresh(package, config, package.data.take_census(pairs).counts)
@@ -94,34 +82,30 @@ def examine(
     uniform, predictions = math.log(v), predict(model, batch)[0].transpose(1, 2)
     first = nn.functional.cross_entropy(predictions, batch.labels, ignore_index=package.vocab.PAD_ID)
     text = f"{first.item():.2f}; ln v = {uniform:.2f} for v = {v} equally likely tokens"
-    answer("Is the first loss that of a guess?", abs(first.item() - uniform) < NEAR, text)
+    yield "Is the first loss that of a guess?", abs(first.item() - uniform) < NEAR, text
 
     first.backward()
     gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
     without = [name for name, gradient in gradients.items() if gradient is None or not gradient.norm() > 0]
     text = f"{len(gradients) - len(without)} of {len(gradients)} do{f'; not {first_of(without, 3)}' if without else ''}"
-    answer("Does every parameter get a gradient?", not without, text)
+    yield "Does every parameter get a gradient?", not without, text
 
     influence = measure_influence(model, batch, v)
     ahead = influence.triu(1).max().item()
     text = f"a later token changes a prediction by {ahead:.1g} at most, an earlier one by {influence.max().item():.1g}"
-    answer("Does no position see the future?", ahead < SAME < influence.tril().max().item(), text)
+    yield "Does no position see the future?", ahead < SAME < influence.tril().max().item(), text
 
     padded = padding_difference(setup, model, batch, chosen)
     text = f"the shortest sentence alone and beside longer ones: {padded:.1g} apart at most"
-    answer("Does padding change nothing?", padded < SAME, text)
+    yield "Does padding change nothing?", padded < SAME, text
 
-    losses = [first.item()]
     try:
-        losses += overfit(setup, model, batch)
-        is_learned = losses[-1] < LEARNED * losses[0]
-        text = f"loss {losses[0]:.2f}, and {losses[-1]:.3f} after {len(losses) - 1} steps"
-        answer("Can it learn one batch by heart?", is_learned, text)
+        last = overfit(setup, model, batch)
     except NotImplementedError:
         print("train_epoch is not written yet (task 3.1): nothing is trained", file=sys.stderr)
-    length = int((batch.labels[0] != package.vocab.PAD_ID).sum())
-    tokens = ["<bos>", *chosen[0][1]][:length]
-    return answers, {"uniform": uniform, "losses": losses, "influence": influence[:length, :length], "tokens": tokens}
+    else:
+        text = f"loss {first.item():.2f}, and {last:.3f} after {N_STEPS} steps"
+        yield "Can it learn one batch by heart?", last < LEARNED * first.item(), text
 
 
 def measure_influence(model: Transformer, batch: Batch, v: int) -> Tensor:
@@ -142,13 +126,15 @@ def padding_difference(setup: Setup, model: Transformer, batch: Batch, pairs: li
     return (got[: len(wanted)] - wanted).abs().max().item()
 
 
-def overfit(setup: Setup, model: Transformer, batch: Batch) -> Iterator[float]:
-    """Trains on one batch; yields the loss of each step."""
+def overfit(setup: Setup, model: Transformer, batch: Batch) -> float:
+    """Trains on one batch again and again; returns the last loss."""
     optimizer = make_optimizer(setup.config, model)
     scheduler = make_scheduler(optimizer, setup.config, N_STEPS)
     criterion = nn.CrossEntropyLoss(ignore_index=setup.package.vocab.PAD_ID)
-    for _ in tqdm(range(N_STEPS), "one batch", leave=False, delay=2):
-        yield setup.package.train.train_epoch([batch], model, optimizer, criterion, scheduler=scheduler)
+    loss = math.inf
+    for _ in range(N_STEPS):
+        loss = setup.package.train.train_epoch([batch], model, optimizer, criterion, scheduler=scheduler)
+    return loss
 
 
 def add_pack_flags(parser: argparse.ArgumentParser) -> None:
@@ -158,7 +144,7 @@ def add_pack_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def pack(options: argparse.Namespace) -> int:
-    """Writes the archive, and prints what is in it; returns 1 if a file cannot be graded."""
+    """Packs what you hand in, and checks what a grader will find in it."""
     folder = options.package.folder
     files = collect(folder)
     with in_one_piece(options.output) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -175,29 +161,26 @@ def pack(options: argparse.Namespace) -> int:
 
 def collect(folder: Path) -> dict[str, Path]:
     """Returns the files to hand in, by their names below the package's folder."""
-    files = {}
-    for path in sorted(folder.rglob("*.py")):
-        name = path.relative_to(folder)
-        if not any(part[0] in "._" for part in name.parts[:-1]):  # such as .ipynb_checkpoints
-            files[name.as_posix()] = path
+    names = {path: path.relative_to(folder) for path in sorted(folder.rglob("*.py"))}
+    files = {name.as_posix(): path for path, name in names.items() if not re.search(r"(^|/)[._].*/", name.as_posix())}
     others = [(ANSWERS, folder), (TRANSLATIONS.name, folder.parent), (TRANSLATIONS.name, folder)]
     return files | {name: place / name for name, place in others if (place / name).is_file()}
 
 
 def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
     """Yields what is not finished or missing."""
-    texts = {name: path.read_text(encoding="utf-8", errors="replace") for name, path in files.items()}
-    for name, text in texts.items():
+    for name, path in files.items():
+        text = path.read_text(encoding="utf-8", errors="replace")
         if name.endswith(".py"):
             yield from (f"not finished: {task} ({name})" for task in dict.fromkeys(LEFT.findall(text)))
-    if ANSWERS in files and not SECTION.search(texts[ANSWERS]):
-        yield f"nothing is written in {folder.name}/{ANSWERS}"
+        if name == ANSWERS and not SECTION.search(text):
+            yield f"nothing is written in {folder.name}/{ANSWERS}"
     if TRANSLATIONS.name not in files:
         yield f"no {folder.name}/{TRANSLATIONS}: without it the tasks of BLEU earn nothing"
 
 
 def problems(package: Package, files: dict[str, Path]) -> Iterator[str]:
-    """Yields what cannot be graded: modules that fail, files that are too large, a wrong number of translations."""
+    """Yields what cannot be graded: modules that fail, and translations that cannot be scored."""
     broken: dict[str, None] = {}  # one file may keep several modules from being imported
     for module in MODULES:
         try:
@@ -205,14 +188,8 @@ def problems(package: Package, files: dict[str, Path]) -> Iterator[str]:
         except BrokenModuleError as error:
             broken[str(error)] = None
     yield from broken
-    for name, path in files.items():
-        if (size := path.stat().st_size) > (most := MOST_BYTES[path.suffix]):
-            yield f"{path}: {size:,} bytes; at most {most:,} are read ({name})"
     if TRANSLATIONS.name in files and SOURCES.is_file():
-        path = files[TRANSLATIONS.name]
-        lines = path.read_text(encoding="utf-8", errors="replace").removesuffix("\n").split("\n")
-        n_wanted = len(SOURCES.read_text(encoding="utf-8", errors="replace").splitlines())
-        while len(lines) > n_wanted and not lines[-1].strip():  # a translation may be empty, the last one too
-            lines.pop()
-        if len(lines) != n_wanted:
-            yield f"{path}: {len(lines)} lines; expected {n_wanted}, one for each line of {SOURCES}"
+        try:
+            read_translations(files[TRANSLATIONS.name], expected=len(read_references(SOURCES)))
+        except ScoringError as error:
+            yield str(error)

@@ -6,16 +6,15 @@ Names are those of the assignment (`d_model` is called `embedding_size` in the c
 import argparse
 import json
 import math
-import sys
 import tomllib
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from foundation.command_line import UserError
+from foundation.command_line import UserError, at_least
 
 HAS_EXTRAS = (Path(__file__).parent / "extras").is_dir()  # students do not have it
-LENGTHS = ("epochs", "max_steps", "patience")  # what may change when a run is resumed
+LENGTHS = ("epochs", "max_steps")  # what may change when a run is resumed
 LANGUAGES = "languages.json"  # names the tokenizers of a prepared corpus, for raw text
 
 
@@ -52,7 +51,6 @@ class Config:
     report_every: int = setting(0, "measure dev BLEU and save after so many steps; 0 = by epochs")
     report_epochs: int = setting(1, "the same after so many epochs, where `report_every` is 0", low=1)
     save_every: int = setting(0, "save between reports, too, after so many steps; 0 = never")
-    patience: int = setting(0, "stop after so many reports without a higher dev BLEU; 0 = never")
     batch_size: int = setting(32, "sentences per batch", low=1)
     bucketing: bool = setting(False, "put sentences of similar length into one batch")
     most_tokens: int = setting(
@@ -73,13 +71,6 @@ class Config:
     )
     accumulate: int = setting(1, "batches per step of the optimizer", low=1)
     max_grad_norm: float = setting(0.0, "clip the gradient's norm; 0 = no clipping")
-    ema: float = setting(0.0, "decay of the average of the weights, which dev is measured with; 0 = no average", high=1)
-    fused: bool = setting(False, "the same layers, computed faster")
-    precision: str = setting(
-        "float32",
-        "number format; fast-float32: matrix products may be rounded; bf16: bfloat16",
-        choices=("float32", "fast-float32", "bf16"),
-    )
     seed: int = setting(0, "seed for initialisation, order, dropout and diagonal mask", high=2**64 - 1)
 
     max_length: int = setting(50, "the most tokens of a translation", low=1, high=511)
@@ -113,30 +104,23 @@ class Config:
             raise ConfigError(f"unknown setting {min(unknown)!r}; `train --help` lists them")
         return cls(**settings)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Returns all settings by name, for checkpoints and logs."""
-        return asdict(self)
-
     def to_toml(self) -> str:
         """Writes all settings as a settings file."""
-        return "".join(f"{name} = {json.dumps(value)}\n" for name, value in self.to_dict().items())
+        return "".join(f"{name} = {json.dumps(value)}\n" for name, value in asdict(self).items())
 
 
 COURSE = Config()
 BASE = replace(COURSE, d_model=512, n_heads=8, d_ff=2048, n_layers=6, dropout=0.1)  # the size of Vaswani et al. 2017
 PRE_NORM: dict[str, Any] = {"norm_first": True, "max_grad_norm": 1.0}  # lets the learning rate be high
 FAST = replace(COURSE, bucketing=True, learning_rate=2e-3, schedule="cosine", **PRE_NORM)
-OPTIMISED = replace(FAST, fused=True, precision="fast-float32")
 
 PRESETS = {
     "course": COURSE,
     "fast": replace(FAST, dropout=0.1, tie_output=True, warmup_steps=400),
     # The least CPU time to dev BLEU 0.45 on a corpus of some 9,000 short pairs; docs/how-to/train.md has the reasons.
-    "quick": replace(OPTIMISED, dropout=0.0, epochs=3, learning_rate=2.5e-3, schedule="linear", warmup_steps=100),
+    "quick": replace(FAST, dropout=0.0, epochs=3, learning_rate=2.5e-3, schedule="linear", warmup_steps=100),
     # As good as an hour of CPU makes a model of a small corpus.
-    "best": replace(
-        OPTIMISED, d_model=192, d_ff=512, dropout=0.3, batch_size=64, epochs=60, warmup_steps=300, ema=0.998
-    ),
+    "best": replace(FAST, d_model=192, d_ff=512, dropout=0.3, batch_size=64, epochs=60, warmup_steps=300),
     "tiny": replace(COURSE, d_model=32, d_ff=64, n_layers=1, epochs=1, batch_size=64),
     # The best setting of the course's report.
     "course-best": replace(COURSE, d_model=256, d_ff=512, n_layers=4, epochs=50),
@@ -170,19 +154,8 @@ PRESETS = {
         max_length=350,
     ),
 }
-
-
-OF_EXTRAS: dict[str, Any] = {"fused": False, "precision": "float32", "inner_dropout": 0.0}
-"""Settings that need `given/extras`, with the values that do without; the model stays the same, or nearly so."""
-
-LEFT_OUT: dict[str, list[str]] = {}
-"""The settings that a preset goes without, by its name."""
-
 if not HAS_EXTRAS:
-    LEFT_OUT = {
-        name: [key for key, off in OF_EXTRAS.items() if getattr(config, key) != off] for name, config in PRESETS.items()
-    }
-    PRESETS = {name: replace(config, **OF_EXTRAS) for name, config in PRESETS.items()}
+    PRESETS = {name: config for name, config in PRESETS.items() if not config.inner_dropout}
 
 
 def add_config_flags(parser: argparse.ArgumentParser) -> None:
@@ -192,7 +165,7 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--settings", type=Path, metavar="FILE", help=text)
     group = parser.add_argument_group("settings that differ from the preset and the file")
     for item in fields(Config):
-        if item.name in OF_EXTRAS and not HAS_EXTRAS:
+        if item.name == "inner_dropout" and not HAS_EXTRAS:
             continue
         flag, text = "--" + item.name.replace("_", "-"), f"{item.metadata['help']} (course: {item.default})"
         if item.type is bool:
@@ -200,6 +173,13 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
         else:
             kind = item.type if callable(item.type) else str
             group.add_argument(flag, type=kind, help=text, choices=item.metadata["choices"])
+
+
+def add_device_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds `--device` and `--threads`."""
+    parser.add_argument("--device", help="cpu, cuda, mps, … or auto = the fastest there is (default: cpu)")
+    text = "threads for PyTorch (default: 1); several are slower for small models on a busy machine"
+    parser.add_argument("--threads", type=at_least(1, 1024), help=text)
 
 
 def settings_in(options: argparse.Namespace) -> dict[str, Any]:
@@ -213,18 +193,10 @@ def config_from_flags(options: argparse.Namespace) -> Config:
 
     Raises: ConfigError if a setting is unknown or out of its limits.
     """
-    in_file: dict[str, Any] = {}
-    in_flags = settings_in(options)
-    if missing := LEFT_OUT.get(options.preset):
-        without = " and ".join(missing)
-        print(f"note: {options.preset} trains without {without}, which only instructors have", file=sys.stderr)
+    config = PRESETS[options.preset or "course"]
     if options.settings:
         try:
-            in_file = tomllib.loads(options.settings.read_text(encoding="utf-8"))
-        except ValueError as error:  # no UTF-8, or no TOML
+            config = Config.from_dict(asdict(config) | tomllib.loads(options.settings.read_text(encoding="utf-8")))
+        except ValueError as error:  # no UTF-8, no TOML, or a wrong setting
             raise ConfigError(f"{options.settings}: {error}") from None
-    try:
-        return Config.from_dict(PRESETS[options.preset or "course"].to_dict() | in_file | in_flags)
-    except ConfigError as error:
-        is_in_file = any(name in str(error) for name in in_file.keys() - in_flags.keys())
-        raise ConfigError(f"{options.settings}: {error}" if is_in_file else str(error)) from None
+    return replace(config, **settings_in(options))

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from foundation.whole_files import in_one_piece
 
-from .config import HAS_EXTRAS, LANGUAGES
+from .config import HAS_EXTRAS, LANGUAGES, add_device_flags
 from .package import Package, Setup, extra
 from .run_folder import Checkpoint
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 MOST_SENTENCES = 256  # that are decoded together; more do not fit the processor's cache
 MOST_ROWS = 512  # hypotheses of theirs, likewise
 MOST_TOKENS = 8192  # tokens of their sources, with padding; memory for attention grows with their length, too
-MOST_UNKNOWN = 0.3  # share of the tokens; more are worth a note
 Search = Callable[..., list[list[int]]]
 """A way to decode: `greedy_decode`, or any function with its arguments and a result for each sentence."""
 SOURCES = Path("data/corpus/fren.test.src.bpe")
@@ -49,7 +48,7 @@ def choose_search(
     if beam_size > 1:
         search = partial(package.decode.beam_decode, beam_size=beam_size, length_penalty=length_penalty)
     if is_cached and HAS_EXTRAS:
-        from .extras.cached_model import CachedModel, fits
+        from .extras.reference_layers import CachedModel, fits
 
         if fits(package, model):
             return lambda model, *inputs, **options: search(CachedModel(package, model), *inputs, **options)
@@ -57,14 +56,9 @@ def choose_search(
 
 
 def translate(model: Transformer, sentences: list[list[str]], setup: Setup, progress: bool = False) -> list[list[str]]:
-    """Translates tokenized sentences in batches; returns the tokens of each, none for an empty sentence.
+    """Translates tokenized sentences in batches, by the settings of `setup`; returns the tokens of each.
 
-    Args:
-        model: offers `encode`, `decode` and `get_predictions`.
-        sentences: lists of tokens.
-        setup: what the model was trained with; of its settings, `max_length`, `beam_size`, `length_penalty` and
-            `cached` are used.
-        progress: show a bar.
+    An empty sentence stays empty. The model offers `encode`, `decode` and `get_predictions`.
     """
     package, config, vocab = setup.package, setup.config, setup.package.vocab
     search = choose_search(package, model, config.beam_size, config.length_penalty, config.cached)
@@ -117,17 +111,15 @@ def forced_decode(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, l
 
 
 def bleu(translations: list[str], references: list[str]) -> float:
-    """Computes corpus BLEU, between 0 and 1, of lines that are already tokenized (Papineni et al. 2002).
-
-    `grade.py` computes the same BLEU and adds its interval and the thresholds.
-    """
+    """Computes corpus BLEU, between 0 and 1, of lines that are already tokenized, as `grade.py` does."""
     import sacrebleu  # here, because only this function needs it and it is slow to load
 
     return sacrebleu.corpus_bleu(translations, [references], tokenize="none", force=True).score / 100
 
 
 def add_checkpoint_flag(parser: argparse.ArgumentParser) -> None:
-    """Adds `--checkpoint`."""
+    """Adds `--checkpoint`, and where its model computes."""
+    add_device_flags(parser)
     default = Path("runs/latest/best.pt")
     parser.add_argument("--checkpoint", type=Path, default=default, help="a file that `train` saved")
 
@@ -141,16 +133,6 @@ def load_model(options: argparse.Namespace) -> tuple[Checkpoint, Transformer]:
     model = saved.build_model().to(options.device)
     saved.load_weights(model, options.checkpoint)
     return saved, model.eval()
-
-
-def note_unknown(sentences: list[list[str]], setup: Setup) -> None:
-    """Prints a note if many source tokens are unknown: their translation will be nonsense."""
-    ids = [index for sentence in sentences for index in setup.src_vocab.encode(sentence)]
-    n_unknown = ids.count(setup.package.vocab.UNK_ID)
-    if n_unknown > MOST_UNKNOWN * len(ids):
-        why = "is the text from another corpus, or not split into the subwords of this one?"
-        text = f"{n_unknown / len(ids):.0%} of the tokens are not in the checkpoint's vocabulary; {why}"
-        print(f"{setup.package.name}: note: {text}", file=sys.stderr)
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -172,7 +154,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Writes the translations, line to line; returns the exit status."""
+    """Translates a file, one sentence per line."""
     saved, model = load_model(options)
     package, data = saved.package, saved.package.data
     flags = {name: getattr(options, name) for name in ("beam_size", "length_penalty", "max_length", "cached")}
@@ -186,7 +168,6 @@ def run(options: argparse.Namespace) -> int:
         sources = [tokenizer.split(line) if tokenizer else line.split(data.SEPARATOR)[0].split() for line in lines]
         for number, source in enumerate(sources, start=first):
             data.check_length(f"{options.input}:{number}", "source", source)
-        note_unknown(sources, saved)
         join = tokenizer.join if tokenizer else package.vocab.join_subwords
         return "".join(join(tokens) + "\n" for tokens in translate(model, sources, saved, progress=True))
 

@@ -1,41 +1,39 @@
-"""`attention`: where a sentence and its translation attend, or the matrices of one head; `align`; `hunt`: bug hunts.
+"""`attention`: where a sentence and its translation attend, or the matrices of one head.
 
-`align` reads word alignments off cross-attention, and measures their error rate against gold ones. A link (i, j) says
-that source word i and target word j translate each other, counted from 0. For the links A of a model and the gold links
-S, summed over all sentences (Och and Ney 2003, section 5, where all gold links are sure):
-
-    precision = |A ∩ S| / |A|     recall = |A ∩ S| / |S|     AER = 1 - 2 |A ∩ S| / (|A| + |S|)
+The matrices (Q, K, V, weights, context) are caught while attention runs. This works with any code for tasks 1.2 and 1.3
+in which `MultiHeadedAttention` calls `scaled_dot_product_attention` once, for all heads together.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from itertools import product
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-
-from foundation.assignment_file import read_assignment
-from foundation.command_line import at_least
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 from .config import ConfigError
-from .decoding import add_checkpoint_flag, forced_decode, load_model, note_unknown, translate
-from .package import Package, Setup
-from .run_folder import Checkpoint
-from .watching import Matrices, Watched, catching
+from .decoding import add_checkpoint_flag, forced_decode, load_model, translate
+from .package import Package
+from .run_folder import Checkpoint, Watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from .package import Pair, Transformer
-
 KINDS = ("encoder", "decoder", "cross")
 FORMATS = (".png", ".svg", ".pdf")
+MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
+LEAST_SCORE = -1e30
+"""Below it, a score stands for a key that the mask forbids."""
 Labels = tuple[list[str], list[str]]
 """The tokens that attend, and those that are attended to."""
 
@@ -58,7 +56,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Draws the maps; returns the exit status."""
+    """Draws where a sentence and its translation attend."""
     check_format(options.output, (*FORMATS, ".gif") if options.through_time else FORMATS)
     if options.through_time:
         title = draw_through_time(options)
@@ -86,8 +84,8 @@ def draw_sentence(options: argparse.Namespace) -> Figure:
     weights, caught, labels = attend(options)
     heads = [f"head {head + 1}" for head in range(weights[0].size(0))]
     if options.layer == "all" and not options.matrices:
-        rows = [f"layer {layer + 1}" for layer in range(len(weights))]
-        return plot_page(weights, rows, heads, *labels, f"{options.kind} attention, all layers")
+        layers = [f"layer {layer + 1}" for layer in range(len(weights))]
+        return plot_page(weights, layers, heads, *labels, f"{options.kind} attention, all layers")
     layer = find_layer(options.layer, len(weights))
     title = f"{options.kind} attention, layer {layer}"
     if not options.matrices:
@@ -102,7 +100,7 @@ def draw_sentence(options: argparse.Namespace) -> Figure:
 
 def draw_through_time(options: argparse.Namespace) -> str:
     """Draws the maps of one layer at each report; returns what is in the picture."""
-    from .pictures import animate, plot_through_time, save_figure
+    from .pictures import animate, plot_page, save_figure
 
     place = options.through_time / "last.pt"
     recorded = Checkpoint.load(options.package, place).watched
@@ -118,7 +116,11 @@ def draw_through_time(options: argparse.Namespace) -> str:
     if options.output.suffix.lower() == ".gif":
         animate(weights, times, *labels, title, options.output)
     else:
-        save_figure(plot_through_time(weights, times, *labels, title), options.output)
+        shown = torch.linspace(0, len(times) - 1, min(len(times), MOST_COLUMNS)).round().int().tolist()
+        maps = [[weights[report][head] for report in shown] for head in range(len(weights[0]))]
+        heads = [f"head {head + 1}" for head in range(len(maps))]
+        figure = plot_page(maps, heads, [times[report] for report in shown], *labels, title)
+        save_figure(figure, options.output)
     return f"{title}, {len(times)} times"
 
 
@@ -132,7 +134,6 @@ def attend(options: argparse.Namespace) -> tuple[list[Tensor], list[Matrices], L
         raise data.DataError("--sentence: it has no tokens")
     data.check_length("--sentence", "source", source)
     saved, model = load_model(options)
-    note_unknown([source], saved)
     if options.target is None:
         target = translate(model, [source], saved)[0]
     else:
@@ -162,135 +163,64 @@ def find_layer(asked: str, n_layers: int) -> int:
     return layers[asked]
 
 
-def show_hunts(
-    student: str, sources: Mapping[str, tuple[str, str]], answer: str = "", folder: Path = Path()
-) -> list[Path]:
-    """Print a student's bug hunts, and a trained model with a mistake, which is drawn; or the reply to an answer.
+@dataclass
+class Matrices:
+    """All matrices of one call, (b, h, rows, columns)."""
 
-    `sources` are the student's modules. Returns the pictures. Raises: UserError where something is missing for a hunt.
+    query: Tensor  # (b, h, q, d_k)
+    key: Tensor  # (b, h, k, d_k)
+    value: Tensor  # (b, h, k, d_k)
+    scores: Tensor  # (b, h, q, k), of which the softmax is taken; -inf where the mask excludes
+    weights: Tensor  # (b, h, q, k)
+    context: Tensor  # (b, h, q, d_k)
+
+    def of_head(self, head: int) -> Matrices:
+        """Returns the matrices, (rows, columns), of one head of the first sentence."""
+        return Matrices(*(matrix[0, head] for matrix in vars(self).values()))
+
+
+def catch(
+    attend: Callable[..., tuple[Tensor, Tensor]], query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> Matrices:
+    """Calls a `scaled_dot_product_attention` and keeps what goes in and comes out, with the scores on the way.
+
+    Without a softmax of PyTorch's in it, the logarithms of the weights take the place of the scores.
     """
-    from autograder.own_work.boxes import describe_hunts, draw_model  # the tests take a moment to load
-
-    from .pictures import plot_mistake, save_figure
-
-    assignment = read_assignment()
-    model = draw_model(student, assignment)
-    if model and answer:
-        print(model.reply(answer))
-        return []
-    print(describe_hunts(student, sources, assignment))
-    if model is None:
-        return []
-    path = folder / "hunt.png"
-    save_figure(plot_mistake(model.rows), path)
-    print(f"\n{model.describe()}\n{path}: its loss, and where it looks; --answer LETTER checks an answer")
-    return [path]
+    with Softmaxes() as seen:
+        context, weights = attend(query, key, value, mask)
+    scores = next((scores for scores in seen.inputs if scores.shape == weights.shape), weights.log())
+    return Matrices(query, key, value, scores.masked_fill(scores < LEAST_SCORE, -math.inf), weights, context)
 
 
-Links = set[tuple[int, int]]
-Head = tuple[int, int]
-"""The number of a layer and of a head in it, from 0; the head after the last is the mean of the others."""
-Counts = tuple[int, int, int]
-"""The numbers of links |A|, |S| and |A ∩ S|."""
-CORPUS = Path("data/corpus")
+class Softmaxes(TorchFunctionMode):
+    """Keeps what every softmax of PyTorch's is computed of, within a block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inputs: list[Tensor] = []
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Makes the call."""
+        if func in (torch.softmax, Tensor.softmax, functional.softmax):
+            self.inputs += [argument for argument in args[:1] if isinstance(argument, Tensor)]
+        return func(*args, **(kwargs or {}))
 
 
-def error_rate(n_links: int, n_gold: int, n_right: int) -> float:
-    """Computes the AER, between 0 and 1 (lower is better), from |A|, |S| and |A ∩ S|."""
-    return 1 - 2 * n_right / max(1, n_links + n_gold)
+@contextmanager
+def catching(package: Package) -> Iterator[list[Matrices]]:
+    """Within the block, keeps the matrices of each attention that a model computes, in order."""
+    module: Any = sys.modules[package.attention.MultiHeadedAttention.__module__]
+    attend = module.scaled_dot_product_attention
+    caught: list[Matrices] = []
 
+    def attend_and_keep(*arguments: Any, **named: Any) -> tuple[Tensor, Tensor]:
+        caught.append(catch(attend, *arguments, **named))
+        return caught[-1].context, caught[-1].weights
 
-def read_alignments(package: Package, path: Path) -> list[Links]:
-    """Reads lines of links, such as `3-4`, between tokens. Raises: DataError if a link is malformed."""
-    gold = []
-    for number, line in enumerate(package.data.read_lines(path), start=1):
-        try:
-            pairs = (word.split("-") for word in line.split())
-            gold.append({(int(source), int(target)) for source, target in pairs})
-        except ValueError:
-            raise package.data.DataError(f"{path}:{number}: expected links source-target, such as 3-4") from None
-    return gold
-
-
-def join_links(links: Iterable[tuple[int, int]], pair: Pair, mark: str) -> Links:
-    """Turns links between subwords into links between words: two words are linked if any of their pieces are.
-
-    `mark` ends a piece that goes on.
-    """
-    ends = [[not token.endswith(mark) for token in tokens] for tokens in pair]
-    return {(sum(ends[0][:i]), sum(ends[1][:j])) for i, j in links}  # so many words have ended before the piece
-
-
-@torch.no_grad()
-def token_attention(model: Transformer, pairs: list[Pair], setup: Setup, when_read: bool = False) -> list[Tensor]:
-    """Computes the cross-attention of each target token, with the true target given to the decoder.
-
-    With `when_read`, it is that of the step that reads the token, not of the one that predicts it. Returns (layers,
-    heads + 1, target tokens, source tokens) for each pair; the last head is the mean of the others.
-    """
-    device = next(model.parameters()).device
-    first = int(when_read)  # the decoder reads bos first, and predicts the first token there
-    attention = []
-    for pair in pairs:
-        weights = torch.cat(forced_decode(model, setup.batch([pair], device))[1]["cross"]).cpu()  # (layers, h, t, s)
-        weights = torch.cat([weights, weights.mean(dim=1, keepdim=True)], dim=1)
-        attention.append(weights[:, :, first : first + len(pair[1])])
-    return attention
-
-
-def score_heads(attention: list[Tensor], pairs: list[Pair], gold: list[Links], mark: str) -> dict[Head, Counts]:
-    """Compares the links of each head with the gold ones, over words; `attention` is what `token_attention` returns."""
-    true = [join_links(links, pair, mark) for pair, links in zip(pairs, gold, strict=True)]
-    counts = {}
-    for layer, head in product(*map(range, attention[0].shape[:2])):
-        links_of_head = [
-            join_links(((i, j) for j, i in enumerate(weights[layer, head].argmax(dim=1).tolist())), pair, mark)
-            for weights, pair in zip(attention, pairs, strict=True)  # a source token for each target token
-        ]
-        right = sum(len(links & others) for links, others in zip(links_of_head, true, strict=True))
-        counts[layer, head] = sum(map(len, links_of_head)), sum(map(len, true)), right
-    return counts
-
-
-def add_align_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's flags."""
-    add_checkpoint_flag(parser)
-    parser.add_argument("--pairs", type=Path, default=CORPUS / "fren.dev.bpe", help="`source|||target` lines")
-    text = "gold links of all pairs or the first ones, one line per pair: `0-0 1-2`"
-    parser.add_argument("--alignments", type=Path, default=CORPUS / "fren.dev.align", help=text)
-    text = "which row counts for a token: that of the step that writes the token, or that reads it (default: write)"
-    parser.add_argument("--step", choices=("write", "read"), default="write", help=text)
-    parser.add_argument("--output", type=Path, help="a picture of the best head: .png, .svg or .pdf (default: none)")
-    parser.add_argument("--line", type=at_least(1), default=1, help="the pair that is drawn (default: 1)")
-
-
-def align(options: argparse.Namespace) -> int:
-    """Prints the table and draws the picture; returns the exit status."""
-    if options.output:
-        check_format(options.output)
-    package: Package = options.package
-    pairs, gold = package.data.read_pairs(options.pairs), read_alignments(package, options.alignments)
-    if not options.line <= len(gold) <= len(pairs):
-        numbers = f"{len(gold)} lines of links for {len(pairs)} pairs, and --line {options.line}"
-        raise package.data.DataError(f"{options.alignments}: {numbers}")
-    pairs = pairs[: len(gold)]
-    saved, model = load_model(options)
-    attention = token_attention(model, pairs, saved, when_read=options.step == "read")
-    counts = score_heads(attention, pairs, gold, package.vocab.CONTINUES)
-    best = min(counts, key=lambda head: error_rate(*counts[head]))
-    names = [str(head + 1) for head in range(saved.config.n_heads)] + ["mean"]
-    print("layer  head   AER    precision  recall")
-    for (layer, head), (n_found, n_gold, n_right) in counts.items():
-        aer = error_rate(n_found, n_gold, n_right)
-        figures = f"{aer:.3f}  {n_right / max(1, n_found):.3f}      {n_right / max(1, n_gold):.3f}"
-        print(f"{layer + 1:<5}  {names[head]:<5}  {figures}{' *' if (layer, head) == best else ''}")
-    if options.output:
-        from .pictures import plot_alignment, save_figure
-
-        layer, head = best
-        title = f"line {options.line}, layer {layer + 1}, head {names[head]}, AER {error_rate(*counts[best]):.3f}"
-        place = options.line - 1
-        source, target = pairs[place]
-        save_figure(plot_alignment(attention[place][best], gold[place], source, target, title), options.output)
-        print(f"{title}: {options.output}")
-    return 0
+    module.scaled_dot_product_attention = attend_and_keep
+    try:
+        yield caught
+    finally:
+        module.scaled_dot_product_attention = attend

@@ -6,10 +6,10 @@ import random
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import fields
+from contextlib import contextmanager
+from dataclasses import asdict, fields
 from importlib import import_module
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,16 +19,19 @@ from tqdm import tqdm
 
 from .config import Config, ConfigError
 from .decoding import bleu, forced_decode, translate
-from .package import Package, Setup, extra, make_average, make_optimizer, make_scheduler
-from .run_folder import Checkpoint, CheckpointError, RunFolder, best_report
-from .watching import Watched, find_pair
+from .package import Package, Setup, make_optimizer, make_scheduler
+from .run_folder import Checkpoint, CheckpointError, RunFolder, Watched
 
 if TYPE_CHECKING:
-    from .package import Batch, Pair, Transformer
+    from .package import Batch, Pair
 
 NOTHING = {"loss": 0.0, "batches": 0, "seconds": 0.0}
 DEV_BATCH = 128  # sentences, to measure the loss on dev
 MOST_SCORES = 2**19  # of such a batch for each position: sentences times tokens of the vocabulary; it limits memory
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C was pressed, and the step that it met is finished."""
 
 
 class Experiment(Setup):
@@ -76,16 +79,6 @@ class Experiment(Setup):
         self._since_report = {**NOTHING}
         self._losses: list[tuple[int, float]] = []  # step and loss, since the run was last saved
         self._stop = False  # Ctrl-C was pressed
-        self._is_between_steps = True
-        self.average = average = make_average(self.model, config.ema) if config.ema else None
-        if average:
-            self.optimizer.register_step_post_hook(lambda *_: average.update_parameters(self.model))
-
-    @property
-    def measured(self) -> Transformer:
-        """The model that dev is measured with: the average of the weights, if the run keeps it, or the model itself."""
-        measured: Any = self.average.module if self.average else self.model
-        return measured
 
     @property
     def steps_per_epoch(self) -> int:
@@ -99,14 +92,8 @@ class Experiment(Setup):
 
     @property
     def is_finished(self) -> bool:
-        """True if all steps are done, or dev BLEU has stopped improving, and the last steps are reported."""
-        return (self.step >= self.total_steps or self.is_stalled) and not self._since_report["batches"]
-
-    @property
-    def is_stalled(self) -> bool:
-        """True if dev BLEU has not risen for `patience` reports."""
-        patience = self.config.patience
-        return 0 < patience < len(self.history) and best_report(self.history) in self.history[:-patience]
+        """True if all steps are done, and the last of them are reported."""
+        return self.step >= self.total_steps and not self._since_report["batches"]
 
     @classmethod
     def resume(
@@ -120,20 +107,17 @@ class Experiment(Setup):
     ) -> Experiment:
         """Continues from a checkpoint as if there had been no interruption, with the pairs that the run began with.
 
-        `longer` has new values of `epochs`, `max_steps` or `patience`, to prolong the run. A run whose learning rate
+        `longer` has new values of `epochs` or `max_steps`, to prolong the run. A run whose learning rate
         does not depend on the length (constant, inverse_sqrt) goes on as if it had been that long all along. Raises:
         CheckpointError if the pairs differ; ConfigError if the run is already longer than that.
         """
         saved = Checkpoint.load(package, path)
-        config = Config.from_dict(saved.config.to_dict() | (longer or {}))
+        config = Config.from_dict(asdict(saved.config) | (longer or {}))
         run = cls(package, config, train_pairs, dev_pairs, device)
         for kind, mark in run.corpus.items():
             if mark != saved.corpus.get(kind):
                 raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same pairs again")
-        saved.load_weights(run.model, path, last=True)
-        if run.average:
-            run.average.module.load_state_dict(saved.average or saved.weights)
-            run.average.n_averaged.fill_(saved.n_averaged + 1)  # with the weights before the first step
+        saved.load_weights(run.model, path)
         run.optimizer.load_state_dict(saved.optimizer)
         run.scheduler.load_state_dict(saved.scheduler)
         run.step, run.history, run._since_report = saved.step, saved.history, saved.since_report
@@ -144,13 +128,6 @@ class Experiment(Setup):
             if kind in saved.rng_states:  # a run may move to another device, where its dropout differs
                 generator.set_rng_state(saved.rng_states[kind])
         return run
-
-    def watch(self, sentence: str) -> None:
-        """Records the attention in a sentence pair: `source|||target`, or a source of the training or dev pairs.
-
-        Raises: ConfigError if there is no target; DataError if a side is too long.
-        """
-        self.watched = find_pair(self.package, sentence, chain(self.dev_pairs, self.loader.pairs))
 
     def checkpoint(self) -> Checkpoint:
         """Returns the run as it stands."""
@@ -167,8 +144,6 @@ class Experiment(Setup):
             step=self.step,
             since_report=self._since_report,
             watched=vars(self.watched) if self.watched else None,
-            average=self.average.module.state_dict() if self.average else None,
-            n_averaged=int(self.average.n_averaged) - 1 if self.average else 0,
         )
 
     def _generators(self) -> dict[str, Any]:
@@ -180,40 +155,42 @@ class Experiment(Setup):
         """Trains what is left of the run; after each report it is saved to a folder and shown, with so many samples.
 
         With `marks`, these keep their byte-pair marks; `kept` are the options of `RunFolder`. Raises: ConfigError if
-        TensorBoard is asked for but not installed; KeyboardInterrupt after Ctrl-C, when all finished steps are saved.
+        TensorBoard is asked for but not installed; Stopped after Ctrl-C, when all finished steps are saved.
         """
-        folder = RunFolder(path, self.checkpoint(), **kept)
         if not self.is_finished:
             # Whatever is missing or unwritten fails here, not after a trained epoch.
             bleu(list(map(" ".join, self.translate_dev(1))), [""])
             import_module(f"{__package__}.pictures")
+        folder = RunFolder(path, self.step, **kept)
         if self.watched and not self.watched.epochs:
             self._look(self.step / self.steps_per_epoch)
-        self._saved_step = self.step
         try:
-            while not self.is_finished:
-                translations = self.run_epoch(progress, folder)
-                self._save(folder, is_report=True)
-                print("  ".join(f"{name} {value:g}" for name, value in self.history[-1].items()), flush=True)
-                print("".join(self._draw_samples(translations, samples, marks)), end="", flush=True)
-        except KeyboardInterrupt:
-            if self.step > self._saved_step and self._is_between_steps:
+            with self._noting_ctrl_c():
+                while not self.is_finished:
+                    translations = self.run_epoch(progress, folder)
+                    self._save(folder, is_report=True)
+                    print("  ".join(f"{name} {value:g}" for name, value in self.history[-1].items()), flush=True)
+                    print("".join(self._draw_samples(translations, samples, marks)), end="", flush=True)
+        except Stopped:
+            if self.step:
                 self._save(folder, is_report=False)
             raise
 
     def _save(self, folder: RunFolder, is_report: bool) -> None:
         folder.save(self.checkpoint(), self._losses, is_report)
-        self._saved_step, self._losses = self.step, []
+        self._losses = []
 
     def run_epoch(self, progress: bool = True, folder: RunFolder | None = None) -> list[list[str]]:
         """Trains to the end of the epoch (or to the next report within it), and measures the model on dev.
 
         Returns the translations of the dev sources, in subwords. `folder` takes the run after every `save_every` steps.
-        Raises: KeyboardInterrupt after Ctrl-C; the run can be saved as it stands.
+        Raises: Stopped after Ctrl-C, if `run` notes it; the run can be saved as it stands.
         """
         report_every = self.config.report_every or self.config.report_epochs * self.steps_per_epoch
         save_every = self.config.save_every or report_every
         while not self._since_report["batches"] or (self.step % report_every and self.step < self.total_steps):
+            if self._stop:
+                raise Stopped
             ends = [(self.step // every + 1) * every for every in (report_every, save_every, self.steps_per_epoch)]
             self._train(min(*ends, self.total_steps) - self.step, progress)
             if folder and self.step % save_every == 0 and self.step % report_every:
@@ -221,28 +198,23 @@ class Experiment(Setup):
         return self._measure()
 
     def _train(self, n_steps: int, progress: bool) -> None:
-        """Trains so many steps of one epoch, or fewer after Ctrl-C, which is raised at the end."""
+        """Trains so many steps of one epoch, or fewer after Ctrl-C."""
         config, start, since = self.config, time.perf_counter(), self._since_report
         epoch, place = divmod(self.step, self.steps_per_epoch)
         first = place * config.accumulate
         n_batches = min(n_steps * config.accumulate, len(self.loader) - first)
-        precision: Any = nullcontext()
-        if config.precision != "float32":
-            precision = extra("layers", "precision").computing_in(config.precision, self.device)
         losses: list[float] = []
         note = self.criterion.register_forward_hook(lambda module, inputs, loss: losses.append(loss.item()))
-        self._is_between_steps = False
         try:
-            with precision, self._noting_ctrl_c():
-                mean_loss = self.package.train.train_epoch(
-                    self._batches(epoch, first, n_batches, losses, progress),
-                    self.model,
-                    self.optimizer,
-                    self.criterion,
-                    accumulate=config.accumulate,
-                    scheduler=self.scheduler,
-                    max_grad_norm=config.max_grad_norm or None,
-                )
+            mean_loss = self.package.train.train_epoch(
+                self._batches(epoch, first, n_batches, losses, progress),
+                self.model,
+                self.optimizer,
+                self.criterion,
+                accumulate=config.accumulate,
+                scheduler=self.scheduler,
+                max_grad_norm=config.max_grad_norm or None,
+            )
         finally:
             note.remove()
         if self._stop:
@@ -250,13 +222,9 @@ class Experiment(Setup):
         groups = [losses[index : index + config.accumulate] for index in range(0, len(losses), config.accumulate)]
         self._losses += enumerate((sum(group) / len(group) for group in groups), start=self.step + 1)
         self.step += -(-n_batches // config.accumulate)
-        self._is_between_steps = True
         since["batches"] += n_batches
         since["loss"] += (mean_loss - since["loss"]) * (n_batches / max(1, since["batches"]))
         since["seconds"] += time.perf_counter() - start
-        if self._stop:
-            self._stop = False
-            raise KeyboardInterrupt
 
     def _batches(self, epoch: int, first: int, n_batches: int, losses: list[float], progress: bool) -> Iterator[Batch]:
         """Yields batches of the epoch, with a progress bar that shows their losses; ends between steps after Ctrl-C."""
@@ -272,7 +240,7 @@ class Experiment(Setup):
 
     @contextmanager
     def _noting_ctrl_c(self) -> Iterator[None]:
-        """Notes the first Ctrl-C within the block, so that the step is finished; a second one is raised at once."""
+        """Notes the first Ctrl-C within the block, so that a step is finished; a second one is raised at once."""
 
         def note(number: int, frame: object) -> None:
             signal.signal(signal.SIGINT, before)
@@ -283,6 +251,7 @@ class Experiment(Setup):
             yield
         finally:
             signal.signal(signal.SIGINT, before)
+            self._stop = False
 
     def _measure(self) -> list[list[str]]:
         """Measures the model on dev, adds a line to the history, and returns the translations."""
@@ -297,7 +266,7 @@ class Experiment(Setup):
         with torch.no_grad():
             for batch in self.dev_loader.epoch(0):
                 batch = batch.to(self.device)
-                log_probs, _ = forced_decode(self.measured, batch)
+                log_probs, _ = forced_decode(self.model, batch)
                 losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
         line["dev_loss"] = round(torch.stack(losses).mean().item(), 4)
         join = self.package.vocab.join_subwords
@@ -311,7 +280,7 @@ class Experiment(Setup):
 
     def translate_dev(self, count: int | None = None) -> list[list[str]]:
         """Translates the dev sources, or the first `count` of them, into subwords."""
-        return translate(self.measured, [source for source, _ in islice(self.dev_pairs, count)], self)
+        return translate(self.model, [source for source, _ in islice(self.dev_pairs, count)], self)
 
     def _draw_samples(self, translations: list[list[str]], count: int, marks: bool) -> list[str]:
         """Picks dev sentences at random and shows what became of them: source, translation, reference."""
@@ -328,6 +297,6 @@ class Experiment(Setup):
         """Records the attention in the watched pair, in the model as it is now; draws no random numbers."""
         if self.watched:
             batch = self.batch([(self.watched.source, self.watched.target)], self.device)
-            weights = forced_decode(self.measured, batch)[1]
+            weights = forced_decode(self.model, batch)[1]
             self.watched.epochs.append(epoch)
             self.watched.weights.append({kind: torch.cat(layers).cpu() for kind, layers in weights.items()})

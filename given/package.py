@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
-from torch.optim.swa_utils import AveragedModel
 
 from foundation.command_line import UserError
 
@@ -75,10 +74,8 @@ class Package:
                 return f"{file} is imported by a file that it imports itself: {lacked[1]} does not exist yet"
             return f"{file} has no {lacked[1]}{copy_of(lacked[2])}"
         if isinstance(error, SyntaxError):
-            if "null bytes" in error.msg:
-                return f"{self.name}/{self._with_null_bytes(module)}: it is not UTF-8 text; save it as UTF-8"
             place = f"{self.name}/{Path(error.filename or module).with_suffix('.py').name}"
-            if "codec can't decode" in error.msg:
+            if "codec can't decode" in error.msg or "null bytes" in error.msg:
                 return f"{place}: it is not UTF-8 text; save it as UTF-8"
             return f"{place}, line {error.lineno}: this is not Python: {error.msg}"
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
@@ -90,11 +87,6 @@ class Package:
         steps = traceback.walk_tb(error.__traceback__)
         own = [(frame, line) for frame, line in steps if frame.f_globals.get("__package__") == self.name]
         return f"{self.name}/{Path(own[-1][0].f_code.co_filename).name}, line {own[-1][1]}" if own else ""
-
-    def _with_null_bytes(self, module: str) -> str:
-        """Returns the name of a file with null bytes, such as UTF-16: Python's error does not name it."""
-        files = sorted(self.folder.glob("*.py"))
-        return next((path.name for path in files if b"\0" in path.read_bytes()), f"{module}.py")
 
     def without_name(self, error: AttributeError) -> str:
         """Returns in one line which file lacks a name, if one of the package's modules does; "" otherwise."""
@@ -164,10 +156,8 @@ def build_model(package: Package, config: Config, src_vocab_size: int, tgt_vocab
         share_embeddings(model, tables)
     if config.tie_output:
         tie_output(model, tables[-1])
-    if config.fused:
-        extra("layers", "fused").fuse_layers(model, package)
     if config.inner_dropout:
-        extra("layers", "inner_dropout").add_inner_dropout(model, package, config.inner_dropout)
+        extra("reference_layers", "inner_dropout").add_inner_dropout(model, package, config.inner_dropout)
     return model
 
 
@@ -221,21 +211,6 @@ def make_optimizer(config: Config, model: nn.Module) -> torch.optim.Adam:
     others = [parameter for parameter in model.parameters() if parameter.dim() <= 1]
     groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, **options)
-
-
-def make_average(model: nn.Module, decay: float) -> AveragedModel:
-    """Begins a moving average of the weights (Morales-Brotons et al. 2024), which usually translates better than they.
-
-    After each step: average <- decay * average + (1 - decay) * weights; the decay rises from 0.18 to its value, so that
-    the first, random weights do not count for long.
-    """
-
-    def mean(average: Tensor, weights: Tensor, n_averaged: Tensor | int) -> Tensor:
-        return average.lerp(weights, 1 - min(decay, (1 + int(n_averaged)) / (10 + int(n_averaged))))
-
-    average = AveragedModel(model, avg_fn=mean)
-    average.update_parameters(model)
-    return average
 
 
 def make_scheduler(optimizer: torch.optim.Optimizer, config: Config, total_steps: int) -> LambdaLR:

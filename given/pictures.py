@@ -1,4 +1,4 @@
-"""Pictures of what a model does and how it learned: attention maps, alignments, curves.
+"""Pictures of what a model does and how it learned: attention maps, curves.
 
 Shapes: h heads · q/k query and key positions. In each map rows are queries, columns are keys, dark = high weight.
 matplotlib takes a second to load, so only what draws imports this module.
@@ -6,28 +6,25 @@ matplotlib takes a second to load, so only what draws imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import torch
 from matplotlib import colormaps
 from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from foundation.whole_files import in_one_piece
 
 if TYPE_CHECKING:
-    from .watching import Matrices
+    from .drawing import Matrices
 
 CELL = 0.3  # inches per weight in a map
 LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
-MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
 PICTURES_A_SECOND = 2
 MOST_NUMBERS = 8  # columns of a matrix in whose cells numbers are written
 PANEL = 5.0  # inches of a matrix at most; with few columns they are wide enough for numbers
@@ -97,23 +94,13 @@ def draw_map(
         axes.text(column, row, text, ha="center", va="center", color="white" if abs(value) > 0.6 * limit else "black")
 
 
-def plot_through_time(
-    weights: list[Tensor], times: list[str], query_tokens: list[str], key_tokens: list[str], title: str
-) -> Figure:
-    """Draws a row of maps per head, from the first report to the last.
-
-    `weights` are those of one layer at each report, (h, q, k), and `times` names the reports.
-    """
-    shown = torch.linspace(0, len(weights) - 1, min(len(weights), MOST_COLUMNS)).round().int().tolist()
-    maps = [[weights[report][head] for report in shown] for head in range(len(weights[0]))]
-    heads = [f"head {head + 1}" for head in range(len(maps))]
-    return plot_page(maps, heads, [times[report] for report in shown], query_tokens, key_tokens, title)
-
-
 def animate(
     weights: list[Tensor], times: list[str], query_tokens: list[str], key_tokens: list[str], title: str, path: Path
 ) -> None:
-    """Writes an animated GIF with a picture per report; arguments as for `plot_through_time`."""
+    """Writes an animated GIF with a picture per report.
+
+    `weights` are those of one layer at each report, (h, q, k), and `times` names the reports.
+    """
     heads = [f"head {head + 1}" for head in range(len(weights[0]))]
     figure = plot_page([weights[0]], [""], heads, query_tokens, key_tokens, f"{title}: {times[0]}")
     for _ in range(3):  # the layout settles
@@ -131,24 +118,6 @@ def animate(
     with in_one_piece(path) as unfinished:
         writer = PillowWriter(fps=PICTURES_A_SECOND)
         FuncAnimation(figure, show, frames=frames, cache_frame_data=False).save(unfinished, writer=writer)
-
-
-def plot_alignment(
-    weights: Tensor, links: set[tuple[int, int]], source: list[str], target: list[str], title: str
-) -> Figure:
-    """Draws the map of one sentence and one head, weights (target tokens, source tokens).
-
-    The gold links, (source, target), are outlined.
-    """
-    cell = min(1.2 * CELL, LONGEST_SIDE / max(len(source), len(target)))
-    figure = Figure(figsize=(cell * len(source) + 1.8, cell * len(target) + 1.8), layout="constrained")
-    axes = figure.subplots()
-    draw_map(axes, weights, target, source, cell)
-    for column, row in links:
-        outline = Rectangle((column - 0.44, row - 0.44), 0.88, 0.88, fill=False, edgecolor="tab:orange", linewidth=2)
-        axes.add_patch(outline)
-    axes.set(title=title, xlabel="source; gold links are outlined", ylabel="target")
-    return figure
 
 
 def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[str], title: str = "") -> Figure:
@@ -200,48 +169,4 @@ def plot_history(history: list[dict[str, float]], thresholds: dict[str, float]) 
     for axes in (loss_axes, bleu_axes):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(alpha=0.3)
-    return figure
-
-
-def plot_sanity(uniform: float, losses: list[float], influence: Tensor, tokens: list[str]) -> Figure:
-    """Draws what `given.checks.examine` measures.
-
-    Args:
-        uniform: the loss of a model that finds all tokens equally likely, ln v.
-        losses: on the one batch, after each step.
-        influence: how much the target token of column j changes the prediction of row i, (t, t).
-        tokens: the target tokens of rows and columns.
-    """
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
-    loss_axes, map_axes = figure.subplots(1, 2)
-    loss_axes.plot(range(len(losses)), losses)
-    loss_axes.axhline(uniform, color="gray", linestyle="--", label="a guess: ln v")
-    loss_axes.legend(loc="upper right")
-    loss_axes.set(title="one batch, learned by heart", xlabel="step", ylabel="loss", ylim=(0, None))
-    draw_map(map_axes, influence / influence.max().clamp_min(1e-12), tokens, tokens, CELL)
-    map_axes.set(title="a prediction changes with the tokens so far", xlabel="changed token", ylabel="token read")
-    return figure
-
-
-def plot_mistake(shown: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw what was measured of two models, one of which was trained with a mistake.
-
-    It shows their loss, and where the words of one sentence look in its source, which has padding.
-    """
-
-    def finite(numbers: Sequence[float | None]) -> list[float]:
-        return [float("nan") if number is None else number for number in numbers]
-
-    figure = Figure(figsize=(11, 3.6), layout="constrained")
-    loss_axes, *all_axes = figure.subplots(1, 3, width_ratios=(4, 3, 3))
-    names, styles = ("with the mistake", "without it"), ({"color": "tab:red"}, {"color": "black", "linestyle": ":"})
-    for axes, figures, name, style in zip(all_axes, shown, names, styles, strict=True):
-        batches = [figures["every"] * (place + 1) for place in range(len(figures["loss"]))]
-        loss_axes.plot(batches, finite(figures["loss"]), label=name, **style)
-        targets, sources = figures["tokens"]
-        draw_map(axes, torch.tensor([finite(row) for row in figures["attention"]]), targets, sources, CELL)
-        axes.set_title(f"cross-attention {name}", fontsize=9)
-        axes.set_xlabel("source, below a longer one in the batch", fontsize=8)
-    loss_axes.set(xlabel="batch", ylabel="loss in training", ylim=(0, 8))
-    loss_axes.legend(loc="upper right")
     return figure

@@ -1,4 +1,4 @@
-"""The folder of a run: checkpoints, history, curves; `compare` and `average` read them.
+"""The folder of a run: checkpoints, history, curves; `compare` reads them.
 
 A run's folder has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `settings.toml`, `history.jsonl` (a line
 per report) and `curves.png`; on request also `epoch-01.pt`, … (or `step-000500.pt`, …) and `tensorboard/`; and the
@@ -13,11 +13,10 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import shlex
 import sys
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from foundation.assignment_file import read_assignment
-from foundation.command_line import UserError, at_least
+from foundation.command_line import UserError
 from foundation.whole_files import make_folder, write_whole
 
 from .config import Config, ConfigError
@@ -33,7 +32,7 @@ from .package import BrokenModuleError, Package, Setup
 
 FORMAT = 1
 NOT_OURS = "a file of PyTorch, but not a checkpoint that `train` wrote"
-FILES = """best.pt last.pt average.pt epoch-*.pt step-*.pt settings.toml history.jsonl curves.png tensorboard/events.*
+FILES = """best.pt last.pt epoch-*.pt step-*.pt settings.toml history.jsonl curves.png tensorboard/events.*
     languages.json tokenizer*.json"""
 
 
@@ -56,13 +55,11 @@ class Checkpoint(Setup):
     step: int = 0  # steps of the optimizer that are done
     since_report: dict[str, float] = field(default_factory=dict)  # loss, batches and seconds since the last report
     watched: dict[str, Any] | None = None  # a sentence pair and its attention so far, if the run records it
-    average: dict[str, Tensor] | None = None  # of the weights over time, if the run keeps it
-    n_averaged: int = 0  # steps in the average
 
     def save(self, path: Path) -> None:
         """Writes the file whole or not at all."""
         n_special = len(self.package.vocab.SPECIAL_TOKENS)
-        content = {**vars(self), "format": FORMAT, "config": self.config.to_dict()}
+        content = {**vars(self), "format": FORMAT, "config": asdict(self.config)}
         content |= {name: getattr(self, name).tokens[n_special:] for name in ("src_vocab", "tgt_vocab")}
         del content["package"]
         buffer = io.BytesIO()  # writing to a full disk itself, PyTorch would raise an obscure RuntimeError
@@ -71,10 +68,7 @@ class Checkpoint(Setup):
 
     @classmethod
     def load(cls, package: Package, path: Path) -> Checkpoint:
-        """Reads what `save` wrote, a model of this package; all tensors are on the CPU, wherever they were.
-
-        Raises: CheckpointError if the file is missing, damaged, or something else.
-        """
+        """Reads what `save` wrote, to the CPU. Raises: CheckpointError if the file is missing or something else."""
         try:
             content = torch.load(path, map_location="cpu", weights_only=True)
             if (version := content.pop("format", None)) != FORMAT:
@@ -94,48 +88,53 @@ class Checkpoint(Setup):
             is_whole = zipfile.is_zipfile(path)
             raise CheckpointError(f"{path}: {NOT_OURS if is_whole else 'cut off, or not a checkpoint'}") from None
 
-    def load_weights(self, model: nn.Module, path: Path, last: bool = False) -> None:
+    def load_weights(self, model: nn.Module, path: Path) -> None:
         """Puts the weights into a model made from the same configuration; `path` is for messages.
 
-        With `last`, to train further, they are those after the last step, even if there is an average to translate
-        with. Raises: CheckpointError if the model's code has changed since, so that names or shapes differ.
+        Raises: CheckpointError if the model's code has changed since, so that names or shapes differ.
         """
         try:
-            model.load_state_dict(self.weights if last or self.average is None else self.average)
+            model.load_state_dict(self.weights)
         except RuntimeError as error:
             first = str(error).strip().splitlines()[1].strip()
             raise CheckpointError(f"{path}: does not fit this model: {first}") from None
 
 
-class RunFolder:
-    """Writes what a run leaves behind; each file is whole at any time.
+@dataclass
+class Watched:
+    """A sentence pair, and what the model attended to in it so far.
 
-    A new run in the folder of an older one removes that when it first saves.
+    The target is fixed, so that the pictures of different times show the same tokens.
     """
+
+    source: list[str]
+    target: list[str]
+    epochs: list[float] = field(default_factory=list)  # when: 0 = before the first step
+    weights: list[dict[str, Tensor]] = field(default_factory=list)  # then: (n_layers, h, q, k) by kind of attention
+
+
+class RunFolder:
+    """Writes what a run leaves behind; each file is whole at any time."""
 
     def __init__(
         self,
         path: Path,
-        start: Checkpoint,
+        start: int,
         keep_epochs: bool = False,
         tensorboard: bool = False,
         tokenizers: Mapping[str, bytes] | None = None,
     ) -> None:
-        """Prepares the folder for a run, fresh or resumed, as it is at the start.
+        """Prepares the folder for a run of which `start` steps are done; a new run takes the place of an older one.
 
-        Args:
-            path: of the folder.
-            start: the run as it is now.
-            keep_epochs: keep the checkpoint of every report.
-            tensorboard: also write losses and BLEU for TensorBoard. Raises: ConfigError if it is not installed.
-            tokenizers: files of the corpus that translate raw text later, by name.
+        `tokenizers` are files of the corpus, by name, that translate raw text later. Raises: ConfigError if TensorBoard
+        is asked for but not installed.
         """
         make_folder(path)
         self.path, self.keep_epochs, self.tokenizers = path, keep_epochs, tokenizers or {}
         self.thresholds = read_assignment().thresholds  # are drawn beside the curves
-        self._older = [] if start.step else [file for name in FILES.split() for file in path.glob(name)]
-        if self._older:
-            print(f"{path} holds an older run; it is removed when this one first saves", flush=True)
+        for name in FILES.split() if start == 0 else ():
+            for older in path.glob(name):
+                older.unlink()
         self._writer: Any = None
         if tensorboard:
             try:
@@ -143,16 +142,13 @@ class RunFolder:
             except ImportError:
                 raise ConfigError("--tensorboard: TensorBoard is not installed; pip install tensorboard") from None
             # What an interrupted run wrote after this step is hidden.
-            self._writer = SummaryWriter(str(path / "tensorboard"), purge_step=start.step + 1)
+            self._writer = SummaryWriter(str(path / "tensorboard"), purge_step=start + 1)
 
     def save(self, checkpoint: Checkpoint, losses: list[tuple[int, float]], is_report: bool) -> None:
         """Saves the run, after a report or between two; `losses` are step and loss since it was last saved.
 
-        `last.pt` comes last: a run that is stopped between two of these files repeats the epoch and loses nothing.
+        `last.pt` comes last, so that a run that is stopped here loses nothing.
         """
-        for older in self._older:
-            older.unlink()
-        self._older = []
         write_whole(self.path / "settings.toml", checkpoint.config.to_toml())
         for name, content in self.tokenizers.items():
             write_whole(self.path / name, content)
@@ -190,14 +186,14 @@ def add_compare_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Prints a table of runs, the best one first, with only those settings in which they differ."""
+    """Tabulates runs, the best one first: the settings in which they differ, and the dev BLEU of each."""
     runs: list[dict[str, Any]] = []
     for folder in options.runs:
         saved = Checkpoint.load(options.package, folder / "last.pt") if (folder / "last.pt").is_file() else None
         if saved and saved.history:
             best, seconds = best_report(saved.history), sum(line["seconds"] for line in saved.history)
             figures = {"best_epoch": best["epoch"], "dev_bleu": best["dev_bleu"], "dev_loss": best["dev_loss"]}
-            runs.append({"run": folder, **saved.config.to_dict(), **figures, "minutes": round(seconds / 60, 1)})
+            runs.append({"run": folder, **asdict(saved.config), **figures, "minutes": round(seconds / 60, 1)})
         else:  # of `runs/*` some may have come to nothing yet
             print(f"note: {folder}: no report yet, so there is nothing to compare", file=sys.stderr)
     if not runs:
@@ -209,38 +205,4 @@ def compare(options: argparse.Namespace) -> int:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rows.insert(1, ["-" * width for width in widths])
     print("\n".join("| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows))
-    return 0
-
-
-def add_average_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags of `average`."""
-    parser.add_argument("run_folder", type=Path, metavar="RUN", help="a run's folder, made with `train --keep-epochs`")
-    parser.add_argument("--last", type=at_least(2), default=5, metavar="N", help="checkpoints to average (default: 5)")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="default: average.pt in the run's folder")
-
-
-def average(options: argparse.Namespace) -> int:
-    """Writes one checkpoint with the mean of the last weights of a run; returns the exit status.
-
-    The mean of a few late weights lies in a flatter place than each of them and usually translates better (Vaswani et
-    al. 2017, section 6.1).
-    """
-    folder, n_last = options.run_folder, options.last
-    if not folder.is_dir():
-        raise ConfigError(f"{folder}: no such folder; `train` writes it")
-    paths = [*sorted(folder.glob("epoch-*.pt")), *sorted(folder.glob("step-*.pt"))]
-    if len(paths) < n_last:
-        hint = "`train --keep-epochs` keeps them"
-        raise ConfigError(f"{folder} keeps {len(paths)} checkpoints, --last asks for {n_last}; {hint}")
-    paths = paths[-n_last:]
-    total: dict[str, Tensor] = {}
-    for path in paths:
-        saved = Checkpoint.load(options.package, path)
-        for name, tensor in (saved.average or saved.weights).items():
-            total[name] = total.get(name, 0.0) + tensor.double()
-    mean = {name: (tensor / n_last).to(saved.weights[name].dtype) for name, tensor in total.items()}
-    output = options.output or folder / "average.pt"
-    replace(saved, weights=mean, average=None, optimizer={}, scheduler={}).save(output)
-    print(f"{output}: the average of {n_last} checkpoints ({', '.join(path.name for path in paths)})")
-    print(f"next: python -m {saved.package.name} translate --checkpoint {shlex.quote(str(output))}")
     return 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,13 @@ from .config import (
     Config,
     ConfigError,
     add_config_flags,
+    add_device_flags,
     config_from_flags,
     settings_in,
 )
 from .experiment import Experiment
 from .package import Package, extra
-from .run_folder import Checkpoint
+from .run_folder import Checkpoint, Watched
 
 if TYPE_CHECKING:
     from .package import Pair
@@ -35,13 +37,14 @@ FILES = {split: Path(f"data/corpus/fren.{split}.bpe") for split in ("train", "de
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
+    add_device_flags(parser)
     text = "a folder that `data prepare` wrote: its training and dev split, in place of --train and --dev"
     parser.add_argument("--corpus", type=Path, metavar="DIR", help=text)
     for split, lines in {"train": "`source|||target` lines", "dev": "likewise"}.items():
         text = f"{lines} (default: those of the run that is resumed, or {FILES[split]})"
         parser.add_argument(f"--{split}", type=Path, help=text)
     parser.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
-    text = "resume from last.pt in the run's folder; --epochs, --max-steps or --patience prolong the run"
+    text = "resume from last.pt in the run's folder; --epochs or --max-steps prolong the run"
     parser.add_argument("--resume", action="store_true", help=text)
     text = "resume from a checkpoint that --keep-epochs kept, such as epoch-02"
     parser.add_argument("--from", dest="start", metavar="NAME", help=text)
@@ -62,7 +65,10 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Trains; returns the exit status. What can be wrong is found before the training, not after it."""
+    """Trains a model and measures its dev BLEU after every epoch.
+
+    What can be wrong is found before the training, not after it.
+    """
     package: Package = options.package
     if options.out_file and not options.test_file:
         raise ConfigError(f"--out-file {options.out_file} has no effect without --test-file, the file to translate")
@@ -78,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         f"{longest[1]} tokens, vocabularies {vocabularies[0]} and {vocabularies[1]}, {n_parameters:,} parameters"
     )
     if experiment.is_finished:
-        print("the run is finished; a higher --epochs, --max-steps or --patience prolongs it")
+        print("the run is finished; a higher --epochs or --max-steps prolongs it")
     kept = {"keep_epochs": options.keep_epochs, "tensorboard": options.tensorboard, "tokenizers": tokenizers}
     try:
         experiment.run(options.output, samples=options.samples, marks=options.sample_marks, **kept)
@@ -130,10 +136,26 @@ def prepare(options: argparse.Namespace) -> tuple[Experiment, dict[str, bytes]]:
         experiment = Experiment(package, config, train_pairs, dev_pairs, options.device)
     experiment.files = {split: str(path) for split, path in files.items()}
     if options.attention_through_time is not None and not experiment.watched:
-        experiment.watch(options.attention_through_time)
+        pairs = chain(dev_pairs, train_pairs)
+        experiment.watched = find_pair(package, options.attention_through_time, pairs)
     languages = files["train"].parent / LANGUAGES
     tokenizers = extra("raw_text", str(languages)).tokenizer_files(languages.parent) if languages.is_file() else {}
     return experiment, tokenizers
+
+
+def find_pair(package: Package, sentence: str, pairs: Iterable[Pair]) -> Watched:
+    """Makes the pair to watch from `source|||target`, or from the source of one of `pairs`.
+
+    Raises: ConfigError if there is no target; DataError if a side is too long.
+    """
+    source, *targets = (side.split() for side in sentence.split(package.data.SEPARATOR))
+    target = next(iter(targets or (target for other, target in pairs if other == source)), [])
+    if not source or not target:
+        where = "is not a source of the training or dev pairs"
+        raise ConfigError(f"{sentence!r} {where}: add its translation, as `source|||target`")
+    package.data.check_length(repr(sentence), "source", source)
+    package.data.check_length(repr(sentence), "target", target)
+    return Watched(source, target)
 
 
 def find_split(package: Package, corpus: Path, split: str) -> Path:

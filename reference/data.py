@@ -10,7 +10,6 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import chain
 from pathlib import Path
 
 import torch
@@ -58,24 +57,32 @@ def read_pairs(path: Path | str, most_tokens: int | None = None) -> list[Pair]:
     Raises:
         DataError: if a line does not have exactly two sides, if one is empty or too long, or if no pair is left.
     """
-    pairs = []
     lines = read_lines(path)
-    for number, line in enumerate(lines, start=1):
-        sides = [side.split() for side in line.split(SEPARATOR)]
-        if len(sides) != 2 or not all(sides):
-            raise DataError(f"{path}:{number}: expected `source{SEPARATOR}target`, found {line[:80]!r}")
-        if most_tokens is None:
-            for side, tokens in zip(LONGEST, sides, strict=True):
-                check_length(f"{path}:{number}", side, tokens)
-        elif max(map(len, sides)) > most_tokens:
-            continue
-        pairs.append((sides[0], sides[1]))
-    if not pairs:
-        raise DataError(f"{path}: no pair has at most {most_tokens} tokens per side")
-    if len(pairs) < len(lines):
-        n_long = len(lines) - len(pairs)
-        print(f"{path}: left out {n_long} of {len(lines)} pairs, with more than {most_tokens} tokens on a side")
+    parsed = [parse_pair(line, f"{path}:{number}", most_tokens) for number, line in enumerate(lines, start=1)]
+    pairs = [pair for pair in parsed if pair]
+    note_left_out(path, len(lines) - len(pairs), len(lines), most_tokens)
     return pairs
+
+
+def parse_pair(line: str, place: str, most_tokens: int | None) -> Pair | None:
+    """Reads one line of a corpus; returns None if the pair is left out. Arguments and errors as for `read_pairs`."""
+    sides = [side.split() for side in line.split(SEPARATOR)]
+    if len(sides) != 2 or not all(sides):
+        raise DataError(f"{place}: expected `source{SEPARATOR}target`, found {line[:80]!r}")
+    if most_tokens is None:
+        for side, tokens in zip(LONGEST, sides, strict=True):
+            check_length(place, side, tokens)
+    elif max(map(len, sides)) > most_tokens:
+        return None
+    return sides[0], sides[1]
+
+
+def note_left_out(path: Path | str, n_long: int, n_lines: int, most_tokens: int | None) -> None:
+    """Prints how many pairs of a file were too long. Raises: DataError if all were."""
+    if n_long == n_lines:
+        raise DataError(f"{path}: no pair has at most {most_tokens} tokens per side")
+    if n_long:
+        print(f"{path}: left out {n_long} of {n_lines} pairs, with more than {most_tokens} tokens on a side")
 
 
 def read_sources(path: Path | str) -> list[list[str]]:
@@ -106,14 +113,15 @@ class Census:
 
 
 def take_census(pairs: Sequence[Pair]) -> Census:
-    """Counts the tokens of a corpus; a file of `given/extras/large_corpus.py` has its census with it."""
-    if (known := getattr(pairs, "census", None)) is not None:
-        return known
-    sides = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    source, target = (Counter(chain.from_iterable(side)) for side in sides)
-    longest = tuple(max(map(len, side), default=0) for side in sides)
-    fingerprint = hashlib.sha256(json.dumps(list(pairs)).encode()).hexdigest()
-    return Census((source, target), (longest[0], longest[1]), fingerprint)
+    """Counts the tokens of a corpus, which need not fit into memory."""
+    counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    longest, fingerprint = [0, 0], hashlib.sha256()
+    for pair in pairs:
+        fingerprint.update(json.dumps(pair).encode())
+        for side, tokens in enumerate(pair):
+            counts[side].update(tokens)
+            longest[side] = max(longest[side], len(tokens))
+    return Census(counts, (longest[0], longest[1]), fingerprint.hexdigest())
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,6 @@
 Of a mistake there is only its pattern here: for each test that fails, a short hash of the test, the reason and the
 numbers in its message. `python -m validity hints` computes the patterns from the catalogue of misconceptions, and a
 release puts them beside the catalogue's hints into HINTS: without names and without faulty code.
-
-    count_attempt(folder / ATTEMPTS, task, sources)     counts the versions of an answer that have failed
-    hints_for(task, sources, assignment)                the hints that fit; [] where no known mistake does
 """
 
 import contextlib

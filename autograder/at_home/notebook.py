@@ -64,7 +64,6 @@ class Course:
         self._package = AnswerPackage(self.assignment.package, lambda: self.answers()[0])
         predictions = support / PREDICTIONS
         self._questions = json.loads(predictions.read_text(encoding="utf-8")) if predictions.is_file() else {}
-        self._predicted: set[str] = set()
 
     def answers(self) -> Answers:
         """Return what `assemble` returns, made anew after a change: importing the package asks once per module."""
@@ -86,7 +85,6 @@ class Course:
         elif not choice:
             print(f"write a letter between the quotes: {', '.join(question['letters'])}")
         else:
-            self._predicted.add(number)
             print(f"✓ {choice}: {question['why']}" if choice == question["right"] else f"✗ not {choice}; think again")
 
     def check(self, number: str, seed: int | None = None) -> float:
@@ -116,8 +114,6 @@ class Course:
         parts = [text, *unreadable, *self._hints(task, sources, result.state)]
         if result.state is State.NOT_ATTEMPTED:
             parts.append("The tests see your answer as you have last run or saved it.")
-        if number in self._questions and number not in self._predicted:
-            parts.append("You have not predicted yet: the cell with `predict` is above your answer.")
         print("\n\n".join(parts))
         return result.score
 

@@ -1,19 +1,9 @@
 """A pytest plugin, for a student's own run and for all component tests: the submission, random inputs, markers.
 
-    python -m pytest                                 tests student/
-    python -m pytest -m task_1_3                     tests one task
-    python -m pytest --submission FOLDER --seed 7    another folder; the inputs of an earlier run
-
 Here the submission runs in this very process, so a debugger can follow it. Grading hands tests one that lives in
-another process instead (`autograder.running.collection`); they cannot tell the two apart.
-
-An own run ends with the rubric items that are earned, and the tasks that are still to be written.
-
-    1.2 Scaled dot-product attention: 10 of 14 points; missing: masks (4)
-    1.3 Multi-headed attention: still to be written
-
-Of each task, the most telling failure is shown, with what separates the calls that fail from those that do not; the
-first that was compared is drawn. A failed attempt is counted, and a hint offered after some.
+another process instead (`autograder.running.collection`); they cannot tell the two apart. An own run ends with the
+rubric items that are earned, and the tasks that are still to be written. Of each task, the most telling failure is
+shown, with what separates the calls that fail from those that do not.
 """
 
 import os
@@ -57,8 +47,6 @@ NOT_SHOWN, TO_DO = "more failed", "still to be written"
 WIDTH = 80
 """Columns of a terminal: a task that is still to be written gets one line."""
 QUESTIONS = LOOK_AT.strip(), OBSERVED.strip()
-PRINTED = 20
-"""Lines of what the code has printed that are shown below a failure."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -161,7 +149,6 @@ class OwnRun:
         if error is not None and not item.config.getoption("fulltrace"):
             call.excinfo = self._shortened(error, item.path)
         report = yield
-        report.sections = [(name, last_lines(text)) for name, text in report.sections]
         state, why = classify(error, lambda error: (State.ERROR, str(error)))
         if state is State.NOT_ATTEMPTED:
             report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1] or 0, f"Skipped: {why}")
@@ -306,10 +293,3 @@ def add_contrast(report: pytest.TestReport, text: str) -> None:
         lines = report.longrepr.reprtraceback.reprentries[-1].lines  # type: ignore[union-attr]
         at = next((n for n, line in enumerate(lines) if line.lstrip("E ").startswith(QUESTIONS)), len(lines))
         lines.insert(at, f"E     {ONLY.strip()}     {text}")
-
-
-def last_lines(text: str) -> str:
-    """The end of what was printed: a `print` left in a loop would bury the message."""
-    lines = text.splitlines(keepends=True)
-    left_out = [f"… {len(lines) - PRINTED} more lines; -s shows all\n"] if len(lines) > PRINTED else []
-    return "".join(left_out + lines[-PRINTED:])

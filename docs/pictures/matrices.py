@@ -9,8 +9,8 @@ import matplotlib
 import torch
 from matplotlib.figure import Figure
 
+from given.drawing import catch
 from given.pictures import plot_matrices
-from given.watching import catch
 from reference.attention import scaled_dot_product_attention
 
 WORDS = ["the", "cat", "sleeps"]

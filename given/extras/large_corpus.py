@@ -6,11 +6,8 @@ memory. Only instructors have this module.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import mmap
 from array import array
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,50 +19,31 @@ if TYPE_CHECKING:
 
 
 class PairsOnDisk(Sequence["Pair"]):
-    """The pairs of a file; of each only its place is in memory.
-
-    Attributes:
-        census: what is known of all pairs without reading them again.
-    """
+    """The pairs of a file; of each only its place is in memory."""
 
     def __init__(self, package: Package, path: Path, most_tokens: int | None = None) -> None:
-        """Reads the file once, to check and count; arguments and errors as for `read_pairs` of the package."""
-        data = package.data
-        self._separator: str = data.SEPARATOR
+        """Reads the file once, to check it; arguments and errors as for `read_pairs` of the package."""
+        self._separator: str = package.data.SEPARATOR
         with path.open("rb") as file:
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._places = array("Q")
-        counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-        longest, number, place, mark = [0, 0], 0, 0, hashlib.sha256(b"[")
-        while line := self._map.readline():
-            number, first, place = number + 1, place, place + len(line)
-            sides = self._sides(line)
-            if len(sides) != 2 or not all(sides):
-                raise data.DataError(f"{path}:{number}: expected `source{data.SEPARATOR}target`")
-            if most_tokens is None:
-                for side, tokens in zip(data.LONGEST, sides, strict=True):
-                    data.check_length(f"{path}:{number}", side, tokens)
-            elif max(map(len, sides)) > most_tokens:
-                continue
-            mark.update((", " * bool(self._places) + json.dumps(sides)).encode())
-            self._places.append(first)
-            for index, tokens in enumerate(sides):
-                counts[index].update(tokens)
-                longest[index] = max(longest[index], len(tokens))
-        if len(self) < number:
-            n_long = number - len(self)
-            print(f"{path}: left out {n_long} of {number} pairs, with more than {most_tokens} tokens on a side")
-        mark.update(b"]")
-        self.census = data.Census(counts, (longest[0], longest[1]), mark.hexdigest())
+        number, place = 0, 0
+        for number, line in enumerate(iter(self._map.readline, b""), start=1):
+            if package.data.parse_pair(decoded(line), f"{path}:{number}", most_tokens):
+                self._places.append(place)
+            place += len(line)
+        package.data.note_left_out(path, number - len(self), number, most_tokens)
 
     def __len__(self) -> int:
         return len(self._places)
 
     def __getitem__(self, index: int) -> Pair:  # type: ignore[override]  # nobody slices
-        """Reads a pair."""
+        """Reads a pair. Raises: IndexError behind the last, which ends a loop."""
         self._map.seek(self._places[index])
-        source, target = self._sides(self._map.readline())
-        return source, target
+        source, target = decoded(self._map.readline()).split(self._separator)
+        return source.split(), target.split()
 
-    def _sides(self, line: bytes) -> list[list[str]]:
-        return [side.split() for side in line.decode("utf-8-sig", "replace").split(self._separator)]
+
+def decoded(line: bytes) -> str:
+    """Returns the text of a line."""
+    return line.decode("utf-8-sig", "replace")

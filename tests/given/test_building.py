@@ -1,7 +1,6 @@
-"""A fresh model: initialisation, tied tables, dropout, optimizer; faster layers, lower precision; other devices."""
+"""A fresh model: initialisation, tied tables, dropout, optimizer; other devices."""
 
 import json
-import sys
 from dataclasses import replace
 
 import pytest
@@ -9,16 +8,13 @@ import torch
 from torch import nn
 
 from given import command_line as device
-from given.config import PRESETS, ConfigError
-from given.experiment import Experiment
+from given.config import PRESETS
 from given.package import build_model, embedding_tables, make_optimizer
 from reference.__main__ import main
-from reference.data import Batch
 from reference.masks import causal_mask, padding_mask
 from reference.model import Transformer
-from reference.train import batch_loss
 
-from .conftest import DEV, PAIRS, REFERENCE, corpus_flags
+from .conftest import REFERENCE, corpus_flags
 
 SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=24, dropout=0.0)
 
@@ -109,79 +105,22 @@ def test_auto_chooses_the_fastest_device(monkeypatch, available, chosen):
     for kind in ("cuda", "mps"):
         monkeypatch.setattr(getattr(torch, kind), "is_available", lambda kind=kind: kind in available)
     assert device.choose_device("auto") == chosen
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda name: "a GPU")
-    assert device.describe_device(chosen) == {"cuda": "cuda (a GPU)"}.get(chosen, chosen)
 
 
-@pytest.mark.parametrize("norm_first", [False, True])
-def test_fused_layers_give_the_same_losses_and_gradients(norm_first):
-    batch = Batch.from_ids([[5, 6], [7, 8, 4]], [[5, 4, 6], [7]])
-    criterion = nn.CrossEntropyLoss(ignore_index=0, label_smoothing=0.1)
-    models = []
-    for fused in (False, True):
-        torch.manual_seed(3)
-        models.append(build_model(REFERENCE, replace(SMALL, fused=fused, norm_first=norm_first), 9, 9).double().train())
-    losses = [batch_loss(model, batch, criterion) for model in models]
-    assert losses[1].item() == pytest.approx(losses[0].item(), rel=1e-12)
-    for loss in losses:
-        loss.backward()
-    for (name, plain), (other_name, fused_parameter) in zip(
-        *(model.named_parameters() for model in models), strict=True
-    ):
-        assert name == other_name
-        torch.testing.assert_close(plain.grad, fused_parameter.grad, rtol=1e-9, atol=1e-12)
-    output = torch.randn(2, 3, 16, dtype=torch.float64)
-    predictions = [model.eval().get_predictions(output) for model in models]
-    torch.testing.assert_close(*predictions)
-    assert torch.allclose(predictions[1].exp().sum(-1), torch.ones(2, 3, dtype=torch.float64))
-
-
-@pytest.mark.parametrize("precision", ["float32", "fast-float32", "bf16"])
-def test_every_precision_learns_and_leaves_no_trace(precision):
-    before = torch.get_float32_matmul_precision()
-    losses, small = {}, replace(SMALL, epochs=6, batch_size=4, learning_rate=5e-3)
-    for name in ("float32", precision):
-        run = Experiment(REFERENCE, replace(small, precision=name, fused=True), PAIRS, DEV)
-        for _ in range(run.config.epochs):
-            run.run_epoch(progress=False)
-        losses[name] = [line["train_loss"] for line in run.history]
-        assert all(parameter.dtype == torch.float32 for parameter in run.model.parameters())
-    assert losses[precision] == pytest.approx(losses["float32"], rel=0.02)
-    assert (losses[precision] == losses["float32"]) == (precision != "bf16") or precision == "fast-float32"
-    assert torch.get_float32_matmul_precision() == before
-    assert not torch.is_autocast_enabled("cpu")
-
-
-def test_a_package_without_extras_says_so(monkeypatch):
-    monkeypatch.setitem(sys.modules, "given.extras.layers", None)
-    with pytest.raises(ConfigError, match=r"fused: it needs given/extras/layers.py, which only instructors have"):
-        Experiment(REFERENCE, replace(SMALL, fused=True), PAIRS, DEV)
-
-
-WAYS = {
-    "pre-norm, with the average": ["--norm-first", "--ema", "0.5", "--beam-size", "3"],
-    "faster layers": ["--norm-first", "--fused"],
-    "without the cache": ["--no-cached", "--diagonal-width", "2"],
-}
-GPUS = {"cuda": torch.cuda.is_available, "mps": torch.mps.is_available}
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("device", GPUS)
-def test_a_device_computes_what_the_cpu_does(tmp_path, device, way):
-    if not GPUS[device]():
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_a_device_computes_what_the_cpu_does(tmp_path, device):
+    if not getattr(torch, device).is_available():
         pytest.skip(f"no {device}")
     sizes = ["--d-model", "16", "--d-ff", "16", "--dropout", "0", "--epochs", "12", "--learning-rate", "5e-3"]
     losses, texts = [], []
     for used in ("cpu", device):
         folder = tmp_path / used
         folder.mkdir()
-        train = ["train", *corpus_flags(folder), "--preset", "tiny", "--batch-size", "4", *sizes, *WAYS[way]]
-        assert main([*train, "--device", used]) == 0
+        train = ["train", *corpus_flags(folder), "--preset", "tiny", "--batch-size", "4", *sizes, "--device", used]
+        assert main(train) == 0
         history = map(json.loads, (folder / "run" / "history.jsonl").read_text().splitlines())
         losses.append([line[name] for line in history for name in ("train_loss", "dev_loss")])
         files = ["--checkpoint", str(folder / "run/last.pt"), "--input", str(folder / "dev")]
         assert main(["translate", *files, "--output", str(folder / "out"), "--device", used]) == 0
         texts.append((folder / "out").read_text())
-    assert losses[1] == pytest.approx(losses[0], abs=2e-3) and losses[0][-1] < losses[0][1]
-    assert texts[1] == texts[0] and len(set(texts[0].splitlines())) > 1
+    assert losses[1] == pytest.approx(losses[0], abs=2e-3) and texts[1] == texts[0]

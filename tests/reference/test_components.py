@@ -1,4 +1,4 @@
-"""The reference against PyTorch's own layers with shared weights, and against attention in three other layouts."""
+"""The reference's attention against three other layouts, and its stacks; the component tests judge the rest."""
 
 import re
 
@@ -10,8 +10,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT, REFERENCE, ROOT
 from reference import attention
 from reference.attention import MultiHeadedAttention
-from reference.layers import DecoderLayer, EncoderLayer, FeedForward, LayerNorm
-from reference.masks import causal_mask, padding_mask
+from reference.layers import LayerNorm
 from reference.model import Encoder
 from validity.variants import read_cells, read_variants
 
@@ -27,52 +26,9 @@ def close(actual, expected):
     torch.testing.assert_close(actual, expected, rtol=1e-9, atol=1e-9)
 
 
-def copy_attention(ours: MultiHeadedAttention, theirs: nn.MultiheadAttention) -> None:
-    parts = (ours.project_query, ours.project_key, ours.project_value)
-    theirs.in_proj_weight.data = torch.cat([part.weight.data for part in parts])
-    theirs.in_proj_bias.data = torch.cat([part.bias.data for part in parts])
-    theirs.out_proj.load_state_dict(ours.project_output.state_dict())
-
-
 def copy_norm(ours: LayerNorm, theirs: nn.LayerNorm) -> None:
     nn.init.normal_(ours.gamma), nn.init.normal_(ours.beta)
     theirs.weight.data, theirs.bias.data, theirs.eps = ours.gamma.data, ours.beta.data, ours.epsilon
-
-
-def copy_feed_forward(ours: FeedForward, theirs: nn.Module) -> None:
-    theirs.linear1.load_state_dict(ours.expand.state_dict())
-    theirs.linear2.load_state_dict(ours.contract.state_dict())
-
-
-@pytest.mark.parametrize("norm_first", [False, True])
-def test_encoder_layer(norm_first):
-    ours = EncoderLayer(12, 3, 20, 0.4, norm_first).eval()
-    theirs = nn.TransformerEncoderLayer(12, 3, 20, 0.4, batch_first=True, norm_first=norm_first).eval()
-    copy_attention(ours.attention, theirs.self_attn)
-    copy_feed_forward(ours.feed_forward, theirs)
-    copy_norm(ours.attention_norm, theirs.norm1)
-    copy_norm(ours.feed_forward_norm, theirs.norm2)
-    x, mask = torch.randn(3, 5, 12), causal_mask(5)
-    close(ours(x, mask)[0], theirs(x, src_mask=~mask))
-
-
-@pytest.mark.parametrize("norm_first", [False, True])
-def test_decoder_layer(norm_first):
-    ours = DecoderLayer(12, 3, 20, 0.4, norm_first).eval()
-    theirs = nn.TransformerDecoderLayer(12, 3, 20, 0.4, batch_first=True, norm_first=norm_first).eval()
-    copy_attention(ours.self_attention, theirs.self_attn)
-    copy_attention(ours.cross_attention, theirs.multihead_attn)
-    copy_feed_forward(ours.feed_forward, theirs)
-    for mine, other in zip(
-        (ours.self_attention_norm, ours.cross_attention_norm, ours.feed_forward_norm),
-        (theirs.norm1, theirs.norm2, theirs.norm3),
-        strict=True,
-    ):
-        copy_norm(mine, other)
-    x, memory = torch.randn(3, 4, 12), torch.randn(3, 6, 12)
-    src = torch.tensor([[5, 5, 5, 5, 5, 5], [5, 5, 0, 0, 0, 0], [5, 5, 5, 0, 0, 0]])
-    expected = theirs(x, memory, tgt_mask=~causal_mask(4), memory_key_padding_mask=src == 0)
-    close(ours(x, memory, padding_mask(src, 0), causal_mask(4))[0], expected)
 
 
 def test_pre_norm_stack_ends_with_a_norm():

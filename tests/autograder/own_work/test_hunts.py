@@ -12,7 +12,7 @@ from autograder.intake.sources import read_sources
 from autograder.intake.submission import take_in
 from autograder.own_work import graded
 from autograder.own_work.bench import Component
-from autograder.own_work.boxes import AtHome, describe_hunts, hunts_at_home, open_box
+from autograder.own_work.boxes import AtHome, describe_hunts, draw_model, hunts_at_home, open_box, tell_hunts
 from autograder.own_work.hunts import SEED, THE_INPUT, draw_hunt, hunted, student_of
 from autograder.own_work.versions import Trial
 from autograder.testing.results import CheckFailed, Outcome, State
@@ -185,3 +185,13 @@ def test_each_answer_is_judged_by_itself(judge, module, old, new, earned, messag
     result = judge((module, old, new))
     passed = {outcome.item.partition(":")[0] for outcome in result.outcomes if outcome.state is State.PASSED}
     assert sorted(passed) == earned and message in result.message
+
+
+def test_an_answer_about_the_trained_model_gets_a_reply():
+    model = draw_model("anna", ASSIGNMENT)
+    assert "trained with one of these mistakes" in model.describe()
+    for letter in "ABCD":
+        reply = tell_hunts("anna", SOURCES, ASSIGNMENT, letter.lower())
+        assert (f"{letter} is right" in reply) == (letter == model.right)
+    with pytest.raises(UserError, match="expected one of A, B, C, D"):
+        tell_hunts("anna", SOURCES, ASSIGNMENT, "E")

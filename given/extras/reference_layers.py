@@ -1,7 +1,7 @@
-"""A model that decodes with a key/value cache, for the searches of `decode.py`: each step computes one position.
+"""The reference's layers, used otherwise: decoding with a key/value cache, and dropout in two more places.
 
-The keys and values of earlier positions do not change, so they are computed once and kept, and those of the memory too.
-All of this relies on how the reference's layers are written; `fits` returns whether a model's are.
+The keys and values of earlier positions do not change, so decoding computes them once and keeps them, and those of the
+memory too. All of this relies on how the reference's layers are written; `fits` returns whether a model's are.
 
 Shapes: r rows, one for each beginning of a sentence · t target length so far · d = d_model.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from ..package import Package
 
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from ..package import Transformer
 
 TOLERANCE = 1e-4  # of log-probabilities, in proportion to the largest
+
+
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """Turns (r, t, d) into (r, h, t, d_head)."""
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
 class CachedAttention(nn.Module):
@@ -35,16 +41,13 @@ class CachedAttention(nn.Module):
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Lets `query` attend to all positions that were ever given."""
         inner = self.attention
-
-        def split_heads(x: Tensor) -> Tensor:
-            return x.unflatten(-1, (inner.n_heads, -1)).transpose(1, 2)
-
         if self.kept is None or self.grows:
-            new = split_heads(inner.project_key(key)), split_heads(inner.project_value(value))
+            projected = inner.project_key(key), inner.project_value(value)
+            new = split_heads(projected[0], inner.n_heads), split_heads(projected[1], inner.n_heads)
             if self.kept is not None:
                 new = torch.cat([self.kept[0], new[0]], dim=2), torch.cat([self.kept[1], new[1]], dim=2)
             self.kept = new
-        query = split_heads(inner.project_query(query))
+        query = split_heads(inner.project_query(query), inner.n_heads)
         context, weights = self.attend(query, *self.kept, mask)
         return inner.project_output(context.transpose(1, 2).flatten(2)), weights
 
@@ -117,3 +120,39 @@ def fits(package: Package, model: Transformer) -> bool:
     finally:
         model.train(was_training)
     return bool((actual - expected).abs().max() <= TOLERANCE * expected.abs().max())
+
+
+class DroppingAttention(nn.Module):
+    """`MultiHeadedAttention` that drops weights, after the softmax; the parameters and their names stay."""
+
+    project_query: nn.Linear
+    project_key: nn.Linear
+    project_value: nn.Linear
+    project_output: nn.Linear
+    n_heads: int
+    attend: Any
+    share: float
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Does what `MultiHeadedAttention` does; the weights that it returns are complete."""
+        projections = (self.project_query, query), (self.project_key, key), (self.project_value, value)
+        q, k, v = (split_heads(project(x), self.n_heads) for project, x in projections)
+        context, weights = self.attend(q, k, v, mask)
+        if self.training:
+            context = functional.dropout(weights, self.share) @ v
+        return self.project_output(context.transpose(1, 2).flatten(2)), weights
+
+
+def add_inner_dropout(model: nn.Module, package: Package, share: float) -> None:
+    """Adds dropout, of this share, to the attention weights and inside the feed-forward networks of a model.
+
+    Vaswani et al. 2017, section 5.4, apply dropout only to the output of each sublayer and to the embeddings; some
+    implementations have these two places, too. In eval mode nothing changes.
+    """
+    for module in model.modules():
+        part: Any = module
+        if isinstance(module, package.attention.MultiHeadedAttention):
+            part.__class__, part.share = DroppingAttention, share
+            part.attend = package.attention.scaled_dot_product_attention
+        elif isinstance(module, package.layers.FeedForward):  # before the nonlinearity, which is the same as after it
+            part.expand.register_forward_hook(lambda linear, _, x: functional.dropout(x, share, linear.training))
