@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -26,10 +25,6 @@ collect_ignore = ["example"]  # an assignment of its own, whose tests judge subm
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-# Where an environment keeps no bytecode, pytest would rewrite all tests and each child process compile the kit again.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
-
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's job in the background: nothing could be stopped
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -39,7 +34,6 @@ settings.register_profile("many", _examples, max_examples=500)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Lets tests that take a sample of very many cases try all of them."""
     parser.addoption("--whole", action="store_true", help="tests that take a sample try all cases")
 
 
@@ -51,7 +45,7 @@ APART = "tests/project/test_recipes.py"
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer | None) -> LoadFileScheduling:
-    """Where several processes share the work, the tests of a file stay in one, and so do those of some folders."""
+    """The tests of a file stay in one process, and so do those of some folders."""
     from xdist.scheduler import LoadFileScheduling
 
     class ByFixtures(LoadFileScheduling):
@@ -63,7 +57,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer | None) -> 
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Properties are tried on few examples, and on many with `--whole`."""
     settings.load_profile("many" if config.getoption("whole") else "few")
 
 
@@ -74,7 +67,6 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _without_waiting_for_the_disk() -> Iterator[None]:
-    """What tests write need not survive a power failure."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield
@@ -106,7 +98,6 @@ def assignment():
 
 @pytest.fixture(scope="session")
 def reference():
-    """The reference's sources."""
     from autograder.intake.sources import read_sources
 
     return read_sources(REFERENCE, REFERENCE)
@@ -114,15 +105,12 @@ def reference():
 
 @pytest.fixture
 def short_tests(monkeypatch) -> Iterator[None]:
-    """Component tests in this process end after half a second of CPU time, or three seconds of waiting.
-
-    The alarm's exception would be lost in a callback of the garbage collector (Hypothesis sets one).
-    """
+    """Component tests in this process end after half a second of CPU time, or three seconds of waiting."""
     from validity import run_tests
 
     monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 0.5)
     monkeypatch.setattr(run_tests, "WAIT_SECONDS", 3.0)
-    kept = gc.callbacks[:]
+    kept = gc.callbacks[:]  # Hypothesis's, in which an alarm's exception would be lost
     gc.callbacks.clear()
     yield
     gc.callbacks.extend(kept)

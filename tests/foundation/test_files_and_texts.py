@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.command_line import Parser, UserError
+from foundation.command_line import UserError
 from foundation.term_secret import SECRET, term_secret
 from foundation.texts import as_score, clean, counted, first_of, printable
 from foundation.whole_files import check_file, check_folder, in_one_piece, write_whole
@@ -106,14 +106,6 @@ def test_a_reader_that_goes_away_is_no_error_and_a_full_disk_is_one_line():
     with Path("/dev/full").open("wb") as full:
         done = run(full)
     assert done.returncode == 2 and "No space left on device" in done.stderr and done.stderr.count("\n") == 1
-
-
-def test_an_example_stays_on_its_line(monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "60")
-    Parser(prog="kit", description="word " * 30, epilog="example: " + "kit --flag value " * 6).print_help()
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[-1] == "example: " + "kit --flag value " * 6
-    assert max(map(len, printed[:-1])) <= 60, "the rest is wrapped"
 
 
 def test_a_secret_is_drawn_where_there_is_none_and_kept_if_it_can_be_used(tmp_path, capsys):

@@ -78,9 +78,7 @@ def read(folder, text):
         (HEAD + FAULT.replace("subtle", "grave"), "fault one: severity = 'grave': expected 'blatant' or"),
         (HEAD + FAULT.replace("hint", "hnit"), "fault one: unknown key 'hnit'; did you mean 'hint'?"),
         (HEAD + FAULT.replace('hint = "Look there."\n', ""), "fault one: hint is missing"),
-        (HEAD + FAULT.replace('"subtle"', "3"), "fault one: severity = 3: expected"),
         (HEAD.replace("Norm", "Nrom") + FAULT, "'layers.LayerNrom'; did you mean 'layers.LayerNorm'?"),
-        (HEAD.replace("1.4", "1.5") + FAULT, "fault one: task 1.5 does not judge layers.LayerNorm"),
         (HEAD.replace("1.4", "1.9") + FAULT, "fault one: assignment.toml has no task '1.9'; correct the number"),
         (HEAD + FAULT + 'within = "layer"', "fault one: within = 'layer': expected `module.Name` or `module`"),
         (HEAD + FAULT + FAULT, "fault one: the id also occurs in layer_norm.toml"),
@@ -117,12 +115,3 @@ def test_a_patch_that_does_not_fit_is_an_error(tmp_path, reference, old, new, me
     with pytest.raises(UserError, match="fault one") as error:
         apply(fault, reference)
     assert message in str(error.value)
-
-
-def test_edits_stay_within_the_component(tmp_path, reference):
-    also = '[[fault.also]]\nfind = "nn.Dropout(dropout)"\nreplace = "nn.Dropout(0.0)"\nwithin = "layers.EncoderLayer"'
-    [fault] = read(tmp_path, HEAD + FAULT + also)
-    old, new = reference["layers"][1], apply(fault, reference)["layers"][1]
-    assert old.count("nn.Dropout(dropout)") == 2 and new.count("nn.Dropout(dropout)") == 1
-    assert new.index("nn.Dropout(0.0)") < new.index("nn.Dropout(dropout)")
-    assert "torch.sqrt(variance)" in new

@@ -46,14 +46,12 @@ TROUBLE = (  # what ends a process, and what would end a terminal
 
 
 def in_a_hurry(**limits: float):
-    """The assignment with other limits."""
     assignment = read_assignment()
     return replace(assignment, limits=replace(assignment.limits, **limits))
 
 
 @pytest.fixture(scope="session")
 def references(tmp_path_factory) -> Path:
-    """Four reference lines."""
     path = tmp_path_factory.mktemp("references") / "test.bpe"
     path.write_text("".join(f"a|||{line}\n" for line in PERFECT.splitlines()))
     return path
@@ -96,8 +94,6 @@ def graded(zygote, references, class_folder, tmp_path_factory) -> Callable[[str]
 
 @pytest.fixture
 def grade_folder(zygote, references):
-    """Grades one folder."""
-
     def run(folder: Path, assignment: Assignment | None = None, seeds: Seeds = SEEDS, **options: object) -> Record:
         assignment = assignment or read_assignment()
         intake = take_in(folder, SKELETON, assignment)

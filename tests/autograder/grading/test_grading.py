@@ -146,8 +146,7 @@ def test_a_package_with_adapters_is_graded_and_its_author_runs_the_same_tests(gr
     assert ran.returncode == 0
 
 
-# Submissions that attack what judges them, beside the hostile corpus of layer norms: each gets what its code is worth.
-# What the other tasks earn shows that they are not touched.
+# Submissions that attack what judges them, beside the hostile corpus of layer norms.
 
 TRAINS_NOTHING = '''
 import math

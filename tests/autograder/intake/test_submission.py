@@ -64,7 +64,7 @@ def test_names_are_read_as_people_see_them(pack, take, form):
     assert intake.submitted == {"layers", "caf\u00e9"} and intake.notes == []
 
 
-@pytest.mark.parametrize("pattern", ["{}-1", "{} (1)", "{}(1)", "{} (2)-1"])
+@pytest.mark.parametrize("pattern", ["{}-1", "{} (1)", "{} (2)-1"])
 def test_what_an_upload_renamed_gets_its_name_back(pack, take, form, pattern):
     files = {
         "layers.py": f"from . import mine\nfrom .more import y\nfrom .tools.soft import z\n{LAYERS}",
