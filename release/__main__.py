@@ -38,42 +38,36 @@ def make_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="python -m release",
         description="Make what students get from the annotated reference, and check it.",
-        epilog="example: python -m release build --reference reference --output .",
+        epilog="example: python -m release build",
     )
     commands = parser.add_subparsers(required=True, metavar="build | update")
     build = commands.add_parser(
         "build",
         help="strip, run the gates, write student/ and dist/",
         description="Strip the reference, run every gate, and only then write student/ and dist/.",
-        epilog="example: python -m release build --output trial",
     )
     build.set_defaults(run=run_build)
     build.add_argument("--force", action="store_true", help="overwrite files in student/ that were edited by hand")
     index_help = "index of CPU-only builds of PyTorch, for students and Gradescope (default: pip's own settings there)"
     build.add_argument("--torch-index", default="", metavar="URL", help=index_help)
     build.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
-    build.add_argument("--reference", type=Path, help="the annotated solution (default: ROOT/reference)")
-    phase_help = "1 = hold back the tests of components that students write tests for (default: assignment.toml's)"
-    build.add_argument("--phase", type=int, choices=(1, 2), help=phase_help)
-    build.add_argument("--output", type=Path, help="folder for student/ and dist/ (default: ROOT)")
     add_update(commands)
     return parser
 
 
 def run_build(options: argparse.Namespace) -> int:
     """Make the release, run the gates, and put it in place if all pass."""
-    reference, output = options.reference or options.root / "reference", options.output or options.root
-    project = Project(options.root, reference, output, options.torch_index, options.phase)
-    if places := places_of_dropped_tasks(options.root, reference, read_assignment(options.root / ASSIGNMENT_FILE)):
+    root, project = options.root, Project(options.root, options.torch_index)
+    if places := places_of_dropped_tasks(root, read_assignment(root / ASSIGNMENT_FILE)):
         raise ReleaseError("\n".join(places))
     release = make_release(project)
     if not options.force:
-        check_target(release, output)  # before the gates take their time
+        check_target(release, root)  # before the gates take their time
     faults = run_gates(GATES, project, release)
     if any(faults.values()):
-        print(f"release: a gate failed; nothing in {output}/ was changed", file=sys.stderr)
+        print(f"release: a gate failed; nothing in {root}/ was changed", file=sys.stderr)
         return FAILED_CHECK
-    changed = write_release(release, output)
+    changed = write_release(release, root)
     package = release.assignment.package
     n_changed = sum(name.startswith(f"{package}/") for name in changed)
     print(f"\nmade  {package}/: {len(release.folder)} files, {n_changed} of them changed: commit them")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -18,23 +18,22 @@ from .leaks import LeakFinder
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
 from .notebooks import Course, make_course
 from .prose import Prose, read_prose_folder
-from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, make_skeleton, read_folder
+from .skeleton import ASSIGNMENT_FILE, REFERENCE, ReleaseError, Skeleton, make_skeleton, read_folder
 
 MANIFEST = f"dist/{packing.MANIFEST}"
 
 
 @dataclass(frozen=True)
 class Project:
-    """Where everything is: the kit, the marked solution, and what gets `student/` and `dist/`.
-
-    `index` and `phase` stand in for pip's own index of PyTorch and the assignment's phase.
-    """
+    """Where the kit is, which gets `student/` and `dist/`; the index of CPU-only PyTorch, "" for pip's own."""
 
     root: Path
-    reference: Path
-    output: Path
     index: str = ""
-    phase: int | None = None
+
+    @property
+    def reference(self) -> Path:
+        """The folder of the marked solution."""
+        return self.root / REFERENCE
 
 
 @dataclass(frozen=True)
@@ -85,11 +84,10 @@ class Package(NamedTuple):
 def make_package(project: Project) -> Package:
     """Make the students' package, and the handout with its pictures. Raises: ReleaseError."""
     assignment = read_assignment(project.root / ASSIGNMENT_FILE)
-    assignment = replace(assignment, phase=project.phase or assignment.phase)
     reference = read_folder(project.reference)
     if not reference:
-        raise ReleaseError(f"{project.reference}: no files there; name the folder with --reference")
-    skeleton = make_skeleton(reference, assignment, project.reference.name, read_given(project.root, assignment))
+        raise ReleaseError(f"{project.reference}: no files there; the marked solution belongs there")
+    skeleton = make_skeleton(reference, assignment, read_given(project.root, assignment))
     packages = packing.read_requirements(project.root, notebooks=False)
     prose = read_prose_folder(project.root)
     handout = make_handout(assignment, skeleton, prose, packages)
@@ -107,7 +105,7 @@ def make_release(project: Project) -> Release:
     archives = {
         packing.STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, {**handout, **guide}, project.index),
         packing.GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
-        packing.INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, handout[HANDOUT]),
+        packing.INSTRUCTOR_ZIP: collect_instructor(project.root, handout[HANDOUT]),
     }
     outputs = {f"{assignment.package}/{path}": content for path, content in {**skeleton.files, **handout}.items()}
     if course:

@@ -18,7 +18,7 @@ from foundation.term_secret import SECRET, term_secret
 
 from . import packing
 from .handout import files_for_assistants
-from .skeleton import ASSIGNMENT_FILE, ReleaseError, read_folder, read_text
+from .skeleton import ASSIGNMENT_FILE, REFERENCE, ReleaseError, read_folder, read_text
 
 ARCHIVE_FOLDER = "assignment"
 """The one folder at the top of the students' archive, so that unpacking it spills nothing."""
@@ -83,10 +83,9 @@ def collect_gradescope(
     return files
 
 
-def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str, bytes]:
+def collect_instructor(root: Path, handout: bytes) -> dict[str, bytes]:
     """Collect all files that the instructor keeps by path: solutions, training, the pages of the proof."""
-    files = {f"reference/{path}": content for path, content in read_folder(reference).items()}
-    files |= read_folders(root, "data/private", "docs", GIVEN)
+    files = read_folders(root, REFERENCE, "data/private", "docs", GIVEN)
     files |= {SECRET.as_posix(): term_secret(root), "HANDOUT.md": handout}
     return {f"instructor/{path}": files[path] for path in sorted(files)}
 

@@ -214,8 +214,7 @@ def misconceptions_fit(project: Project, release: Release) -> list[str]:
     """Each misconception is found where it should be; a word renamed in a solution is renamed in them, too."""
     if not (release.assignment.folder / "misconceptions").is_dir():
         return []
-    reference = str(project.reference.resolve())
-    done = run_python(["-m", "autograder.course.catalogue", reference], project.root)
+    done = run_python(["-m", "autograder.course.catalogue", str(project.reference.resolve())], project.root)
     return {0: [], 1: done.stdout.splitlines()}.get(done.returncode, [ending_of(done)])
 
 

@@ -25,7 +25,7 @@ from foundation.places import ANSWERS
 from foundation.texts import as_threshold
 
 from . import prose as texts
-from .prose import Prose, TaskHead, parts_of_kind
+from .prose import Part, Prose, parts_of_kind
 from .skeleton import ReleaseError, Skeleton, coded_tasks, read_text
 
 HANDOUT = "README.md"
@@ -70,7 +70,7 @@ def words_of(
     assignment: Assignment,
     packages: Iterable[str],
     places: Mapping[str, Sequence[str]] = {},
-    efforts: Mapping[str, TaskHead] = {},
+    efforts: Mapping[str, Part] = {},
 ) -> dict[str, object]:
     """Return what handouts say of the assignment and of how it is graded, by the names in their templates.
 
@@ -108,7 +108,7 @@ def make_handout(assignment: Assignment, skeleton: Skeleton, prose: Prose, packa
         + ["`translations.txt`"] * bool(task.threshold)
         for task in assignment.tasks
     }
-    efforts = {head.number: head for head in parts_of_kind(prose, TaskHead)}
+    efforts = {head.number: head for head in parts_of_kind(prose, "task")}
     words = words_of(assignment, packages, places, efforts)
     return fill_in(read_text(assignment.folder / TEMPLATE, TEMPLATE), TEMPLATE, words).encode("utf-8")
 
@@ -185,28 +185,28 @@ def make_guide(root: Path, assignment: Assignment, skeleton: Skeleton, prose: Pr
 
 
 def _as_html(
-    parts: Iterable[texts.Part], markdown: mistune.Markdown, assignment: Assignment, skeleton: Skeleton
+    parts: Iterable[Part], markdown: mistune.Markdown, assignment: Assignment, skeleton: Skeleton
 ) -> Iterable[str]:
     """Convert the parts of one notebook; an answer cell becomes the place where the answer goes."""
     package, tasks = assignment.package, {task.number: task for task in assignment.tasks}
     homes = {part.name: f"{package}.{part.module}" for part in texts.find_definitions(skeleton, assignment)}
     for part in parts:
-        match part:
-            case texts.Text(text=text):
-                yield str(markdown(texts.without(text, texts.IN_NOTEBOOKS)))
-            case texts.Code(text=text) if code := _as_script(text, homes):
-                yield _CODE.format(html.escape(code))
-            case texts.Predict(right=right, why=why) if assignment.predictions:
-                answer = markdown(f"**{right}** {why}")
-                yield f"{markdown(part.text)}<details><summary>answer</summary>{answer}</details>"
-            case TaskHead(number=number, stars=stars):
-                yield f"<h2>{number} {html.escape(tasks[number].title)}</h2>"
-                difficulty = f"difficulty: {part.difficulty} of {len(stars)}"
-                yield f'<p><span role="img" aria-label="{difficulty}">{stars}</span> · {part.minutes} minutes</p>'
-            case texts.Answer(number=number) if files := skeleton.files_of(number):
-                where = " and ".join(f"<code>{package}/{path}</code>" for path in files)
-                test = f"<code>python -m pytest -m {tasks[number].marker}</code>"
-                yield f'<p class="where">Write it in {where}, and test it with {test}.</p>'
+        number = part.number
+        if part.kind == "text":
+            yield str(markdown(texts.without(part.text, texts.IN_NOTEBOOKS)))
+        elif part.kind in ("code", "try") and (code := _as_script(part.text, homes)):
+            yield _CODE.format(html.escape(code))
+        elif part.kind == "predict" and assignment.predictions:
+            answer = markdown(f"**{part.right}** {part.why}")
+            yield f"{markdown(part.text)}<details><summary>answer</summary>{answer}</details>"
+        elif part.kind == "task":
+            yield f"<h2>{number} {html.escape(tasks[number].title)}</h2>"
+            difficulty = f"difficulty: {part.difficulty} of {len(part.stars)}"
+            yield f'<p><span role="img" aria-label="{difficulty}">{part.stars}</span> · {part.minutes} minutes</p>'
+        elif part.kind == "answer" and (files := skeleton.files_of(number)):
+            where = " and ".join(f"<code>{package}/{path}</code>" for path in files)
+            test = f"<code>python -m pytest -m {tasks[number].marker}</code>"
+            yield f'<p class="where">Write it in {where}, and test it with {test}.</p>'
 
 
 def _as_script(cell: str, homes: Mapping[str, str]) -> str:

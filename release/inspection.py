@@ -24,7 +24,7 @@ from .layers import opaque_in
 from .notebooks import FOLDER, HELPER, PREDICTIONS, SUPPORT
 from .packing import ARCHIVES, GRADESCOPE_ZIP, Audience, audience_of, make_zip
 from .pictures import PNG, fault_of_picture
-from .skeleton import ASSIGNMENT_FILE
+from .skeleton import ASSIGNMENT_FILE, REFERENCE
 
 OURS = (
     rf"(?:assignment|autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)|{COMPONENT_TESTS}/\w+\.(?:py|toml)"
@@ -50,7 +50,7 @@ _MARK = re.compile(
     re.MULTILINE,
 )
 """Where a program reads the number of a task: hints above solutions, markers of tests, headings of the prose."""
-_SOURCES = ("given", "notebooks/prose", "assignment", "docs/pictures", "notebooks/handout.md")
+_SOURCES = ("given", "notebooks/prose", "assignment", "docs/pictures", "notebooks/handout.md", REFERENCE)
 _READ = (".py", ".md", ".svg", ".toml")
 _VARIANTS = "proof/"
 """Correct variants: their numbers are no tasks."""
@@ -74,7 +74,7 @@ def keeps_private(project: Project, release: Release) -> list[str]:
 
     Of these, the grading server gets the hidden references and the secret.
     """
-    private = [f"{name}/" for name in ("data/private", "release", "tests", project.reference.resolve().name)]
+    private = [f"{name}/" for name in ("data/private", "release", "tests", REFERENCE)]
     private += withheld_files(project.root, release.assignment)
     secret, public = (
         {sentence for path in (project.root / folder).glob("*") for sentence in _sentences(path.read_bytes())}
@@ -167,10 +167,9 @@ def _faults_of_archive(path: str, content: bytes, files: Mapping[str, bytes]) ->
         yield from (f"{path}!{name}: differs from the file beside the archive" for name in others)
 
 
-def places_of_dropped_tasks(root: Path, reference: Path, assignment: Assignment) -> list[str]:
+def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
     """Return a line for each place that needs a task that the assignment does not have: `file:line: what to do`."""
-    places = (place for name in _SOURCES for place in [root / name, *sorted((root / name).rglob("*"))])
-    files = [*places, root / ASSIGNMENT_FILE, *sorted(reference.rglob("*"))]
+    files = [place for name in _SOURCES for place in [root / name, *sorted((root / name).rglob("*"))]]
     texts = {
         path: path.read_text(encoding="utf-8", errors="replace")
         for path in files
@@ -184,9 +183,10 @@ def places_of_dropped_tasks(root: Path, reference: Path, assignment: Assignment)
         named = rf"(?<![\d.])(?<!section )(?<!sections )(?<!version ){re.escape(number)}(?!\d|\.\d)"
         name = re.compile(rf"{named}|task_{number.replace('.', '_').lower()}\b")
         for path, text in texts.items():
-            shown = path.relative_to(root) if path.is_relative_to(root) else path
             lines = sorted({n for n, line in _read_lines(path.suffix, text) if name.search(line)})
-            faults += [f"{shown}:{n}: names task {number}, which is not in assignment.toml" for n in lines]
+            faults += [
+                f"{path.relative_to(root)}:{n}: names task {number}, which is not in assignment.toml" for n in lines
+            ]
     return [*faults, *_items_without_tests(root, assignment)]
 
 

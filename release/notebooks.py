@@ -94,14 +94,14 @@ def collect_support(
     support |= read_folders(root, CORPUS)
     files = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
     for path, parts in texts.items():
-        text = "\n".join(part.text for part in parts if isinstance(part, prose.Text))
+        text = "\n".join(part.text for part in parts if part.kind == "text")
         files |= named_pictures(root, text, path)
     template, packages = f"{FOLDER}/{TEMPLATE}", read_requirements(root)
     readme = fill_in(read_text(root / template, template), template, words_of(assignment, packages))
     files |= {HELPER: (root / FOLDER / HELPER).read_bytes(), HANDOUT: readme.encode("utf-8")}
     files[REQUIREMENTS] = requirements_file(packages, index)
-    asked = prose.parts_of_kind(texts, prose.Predict) if assignment.predictions else []
-    answers = {part.number: {"letters": "".join(part.choices), "right": part.right, "why": part.why} for part in asked}
+    asked = prose.parts_of_kind(texts, "predict") if assignment.predictions else []
+    answers = {part.number: {"letters": part.letters, "right": part.right, "why": part.why} for part in asked}
     files[f"{SUPPORT}/{PREDICTIONS}"] = f"{json.dumps(answers, indent=2, ensure_ascii=False)}\n".encode()
     return files | files_for_assistants(assignment)
 
@@ -109,8 +109,8 @@ def collect_support(
 def check_tasks(texts: prose.Prose, assignment: Assignment) -> None:
     """Raise ReleaseError unless each task has one heading and one place for answers."""
     problems = []
-    for kind, form in ((prose.TaskHead, "{{task %s: …}}"), (prose.Answer, "{{answer %s}}")):
-        placed = [(part, path) for path, parts in texts.items() for part in parts if isinstance(part, kind)]
+    for kind, form in (("task", "{{task %s: …}}"), ("answer", "{{answer %s}}")):
+        placed = [(part, path) for path, parts in texts.items() for part in parts if part.kind == kind]
         wanted = {task.number for task in assignment.tasks if not task.by_hand or task.written}
         for part, path in placed:
             if part.number not in wanted:
@@ -129,7 +129,7 @@ def make_notebook(
 ) -> NotebookNode:
     """Make the notebook of one file of prose, with solutions, which the definitions hold."""
     tasks = {task.number: task for task in assignment.tasks}
-    answered = {part.number for part in parts if isinstance(part, prose.Answer)}
+    answered = {part.number for part in parts if part.kind == "answer"}
     own = [definition for definition in definitions if definition.task in answered]
     cells: list[NotebookNode] = []
     section, counts = "top", Counter[str]()
@@ -141,44 +141,40 @@ def make_notebook(
         return name if counts[name] == 1 else f"{name}-{counts[name]}"
 
     for part in parts:
-        match part:
-            case prose.Text(text=text):
-                text = prose.without(text, prose.IN_FILES)
-                if heading := re.match(r"#{1,3} (.+)", text):
-                    section = _slug(heading[1])
-                cells.append(new_markdown_cell(text, id=next_id("text")))
-            case prose.TaskHead(number=number):
-                text = _heading(part, tasks[number], assignment)
-                cells.append(new_markdown_cell(text, id=tasks[number].marker))
-                section = f"task-{tasks[number].marker.removeprefix('task_')}"
-            case prose.Code(text=text, may_fail=may_fail):
-                tags = {"tags": ["raises-exception"]} if may_fail else {}
-                cells.append(new_code_cell(text, id=next_id("code"), metadata=tags))
-            case prose.Predict(number=number, choices=choices):
-                if assignment.predictions:
-                    cells.append(new_markdown_cell(part.text, id=next_id("predict")))
-                    code = f'predict("{number}", "")  # {" or ".join(choices)}'
-                    cells.append(new_code_cell(code, id=next_id("prediction")))
-            case prose.Setup():
-                local = {definition.name for definition in own}
-                origins = (origin for definition in own for origin in definition.imports if origin[1] not in local)
-                lines = HELPERS + [line for line in prose.merge_imports(origins) if line not in HELPERS]
-                cells.append(_graded(new_code_cell("\n".join(lines)), f"setup_{_slug(name)}", locked=True))
-            case prose.Answer(number=number):
-                task = tasks[number]
-                for definition in own:
-                    if definition.task == number:
-                        cell = new_code_cell(definition.text)
-                        cells.append(_graded(cell, f"{task.marker}_{definition.name}", solution=True))
-                cell = new_markdown_cell("") if task.by_hand else new_code_cell(f'check("{number}")')
-                marks = {"solution" if task.by_hand else "locked": True, "grade": True}
-                points = int(task.points) if float(task.points).is_integer() else task.points
-                cells.append(_graded(cell, task.marker.replace("task", "test"), **marks, points=points))
+        number, task = part.number, tasks.get(part.number)
+        if part.kind == "text":
+            text = prose.without(part.text, prose.IN_FILES)
+            if heading := re.match(r"#{1,3} (.+)", text):
+                section = _slug(heading[1])
+            cells.append(new_markdown_cell(text, id=next_id("text")))
+        elif part.kind in ("code", "try"):
+            tags = {"tags": ["raises-exception"]} if part.kind == "try" else {}
+            cells.append(new_code_cell(part.text, id=next_id("code"), metadata=tags))
+        elif part.kind == "predict" and assignment.predictions:
+            cells.append(new_markdown_cell(part.text, id=next_id("predict")))
+            code = f'predict("{number}", "")  # {" or ".join(part.letters)}'
+            cells.append(new_code_cell(code, id=next_id("prediction")))
+        elif part.kind == "setup":
+            local = {definition.name for definition in own}
+            origins = (origin for definition in own for origin in definition.imports if origin[1] not in local)
+            lines = HELPERS + [line for line in prose.merge_imports(origins) if line not in HELPERS]
+            cells.append(_graded(new_code_cell("\n".join(lines)), f"setup_{_slug(name)}", locked=True))
+        elif part.kind == "task" and task:
+            cells.append(new_markdown_cell(_heading(part, task, assignment), id=task.marker))
+            section = f"task-{task.marker.removeprefix('task_')}"
+        elif part.kind == "answer" and task:
+            for definition in (definition for definition in own if definition.task == number):
+                cell = new_code_cell(definition.text)
+                cells.append(_graded(cell, f"{task.marker}_{definition.name}", solution=True))
+            cell = new_markdown_cell("") if task.by_hand else new_code_cell(f'check("{number}")')
+            marks = {"solution" if task.by_hand else "locked": True, "grade": True}
+            points = int(task.points) if float(task.points).is_integer() else task.points
+            cells.append(_graded(cell, task.marker.replace("task", "test"), **marks, points=points))
     notebook: NotebookNode = new_notebook(cells=cells, metadata=METADATA)
     return notebook
 
 
-def _heading(part: prose.TaskHead, task: Task, assignment: Assignment) -> str:
+def _heading(part: prose.Part, task: Task, assignment: Assignment) -> str:
     of = "an extension, " * task.extension
     points = f"{of}{task.points:g} {'bonus ' * task.extension}points" if task.points else f"{of}no points"
     if task.threshold is not None:

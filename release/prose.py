@@ -21,7 +21,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from foundation.assignment_file import Assignment
 
@@ -36,7 +35,7 @@ _BLOCK_OR_LINE = re.compile(
 )
 _CHOICE = re.compile(r"- \[(?P<mark>[x ])\] (?P<text>.+)")
 _HEADING = re.compile(r"#{1,3} ")
-_CODE = {"python": False, "python try": True}
+_CODE = {"python": "code", "python try": "try"}
 IN_NOTEBOOKS = ("**How to work here.**", "**In this notebook.**", "**Save this notebook**")
 """How paragraphs begin that only the notebooks have."""
 IN_FILES = ("**In files.**",)
@@ -46,64 +45,35 @@ EVERYWHERE = "import torch"
 
 
 @dataclass(frozen=True)
-class Text:
-    """Markdown."""
+class Part:
+    """A piece of prose.
 
-    text: str
+    Args:
+        kind: "text", "code", "try" (code that may fail), "predict", "setup", "task" (its heading), or "answer".
+        text: Markdown, code, or a question with its choices.
+        number: of the task.
+        difficulty: of a task, 1 to 5.
+        minutes: that a task takes.
+        letters: of a question's choices.
+        right: the letter of the right one.
+        why: shown once it was chosen.
+    """
 
-
-@dataclass(frozen=True)
-class Code:
-    """A code cell; `may_fail`: it uses answers that may not be there yet."""
-
-    text: str
-    may_fail: bool
-
-
-@dataclass(frozen=True)
-class Predict:
-    """A question with choices by their letters, of which one is right; `why` is shown once it was chosen."""
-
-    number: str
-    question: str
-    choices: Mapping[str, str]
-    right: str
-    why: str
-
-    @property
-    def text(self) -> str:
-        """The question with its choices, as Markdown."""
-        return "\n".join([f"**Predict.** {self.question}", "", *(f"- **{k}** {v}" for k, v in self.choices.items())])
-
-
-@dataclass(frozen=True)
-class Setup:
-    """Where the imports go."""
-
-
-@dataclass(frozen=True)
-class TaskHead:
-    """The heading of a task."""
-
-    number: str
-    difficulty: int
-    minutes: int
+    kind: str
+    text: str = ""
+    number: str = ""
+    difficulty: int = 0
+    minutes: int = 0
+    letters: str = ""
+    right: str = ""
+    why: str = ""
 
     @property
     def stars(self) -> str:
-        """The difficulty, 1 to 5, as it is shown."""
+        """The difficulty as it is shown."""
         return "●" * self.difficulty + "○" * (5 - self.difficulty)
 
 
-@dataclass(frozen=True)
-class Answer:
-    """Where the answer cells of a task go, and its tests."""
-
-    number: str
-
-
-Part = Text | Code | Predict | Setup | TaskHead | Answer
-Kind = TypeVar("Kind", Text, Predict, TaskHead)
 Prose = Mapping[str, Sequence[Part]]
 """The parts of each notebook, by the path of its prose from the project's root; none in a project without notebooks."""
 
@@ -114,9 +84,9 @@ def read_prose_folder(root: Path) -> Prose:
     return {name: read_prose(name, read_text(root / name, name)) for name in names}
 
 
-def parts_of_kind(prose: Prose, kind: type[Kind]) -> list[Kind]:
+def parts_of_kind(prose: Prose, kind: str) -> list[Part]:
     """Return the parts of one kind, in order."""
-    return [part for parts in prose.values() for part in parts if isinstance(part, kind)]
+    return [part for parts in prose.values() for part in parts if part.kind == kind]
 
 
 def read_prose(path: str, text: str) -> list[Part]:
@@ -126,7 +96,7 @@ def read_prose(path: str, text: str) -> list[Part]:
 
     def end_text() -> None:
         if text := "\n".join(written).strip("\n"):
-            parts.append(Text(text))
+            parts.append(Part("text", text))
         written.clear()
 
     for match in _BLOCK_OR_LINE.finditer(text):
@@ -154,7 +124,7 @@ def _part(match: re.Match[str]) -> Part | None:
     """Return what a block or a line stands for, None for Markdown. Raises: ValueError where it is not understood."""
     line, info = match[0].strip(), (match["info"] or "").strip()
     if match["ticks"] and info in _CODE:
-        return Code(match["code"].removesuffix("\n"), _CODE[info])
+        return Part(_CODE[info], match["code"].removesuffix("\n"))
     if match["ticks"]:
         return _prediction(info.removeprefix("predict "), match["code"]) if info.startswith("predict ") else None
     if line.startswith("```"):
@@ -163,22 +133,28 @@ def _part(match: re.Match[str]) -> Part | None:
         return None
     inner = line.removeprefix("{{").removesuffix("}}").strip()
     if inner == "setup":
-        return Setup()
+        return Part("setup")
     if task := _TASK.fullmatch(inner):
-        return TaskHead(task["number"], int(task["difficulty"]), int(task["minutes"]))
+        difficulty, minutes = int(task["difficulty"]), int(task["minutes"])
+        return Part("task", number=task["number"], difficulty=difficulty, minutes=minutes)
     if answer := _ANSWER.fullmatch(inner):
-        return Answer(answer["number"])
+        return Part("answer", number=answer["number"])
     raise ValueError(f"`{line[:60]}` is not a directive")
 
 
-def _prediction(number: str, text: str) -> Predict:
+def _prediction(number: str, text: str) -> Part:
     """The question in a block. Raises: ValueError where something is missing."""
     choices = dict(zip("abcdefgh", _CHOICE.finditer(text), strict=False))
     right = [letter for letter, choice in choices.items() if choice["mark"] == "x"]
     question, why = text.partition("- [")[0].strip(), text.partition("\nWhy: ")[2].strip()
     if not question or not why or len(right) != 1 or len(choices) < 2:
         raise ValueError(f"the question about task {number} is not complete")
-    return Predict(number, question, {letter: choice["text"] for letter, choice in choices.items()}, right[0], why)
+    lines = [
+        f"**Predict.** {question}",
+        "",
+        *(f"- **{letter}** {choice['text']}" for letter, choice in choices.items()),
+    ]
+    return Part("predict", "\n".join(lines), number, letters="".join(choices), right=right[0], why=why)
 
 
 @dataclass(frozen=True)

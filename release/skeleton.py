@@ -33,7 +33,7 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 HINT_FORM = "`# TODO 1.3: what to do`"
 TRANSLATIONS = "translations.txt"
 IGNORED_FOLDERS = {"__pycache__", "runs"}
-ASSIGNMENT_FILE = "assignment/assignment.toml"
+ASSIGNMENT_FILE, REFERENCE = "assignment/assignment.toml", "reference"
 
 _RUFF = ("-m", "ruff", "check", "--isolated", "--no-cache", "--quiet", "--exit-zero", "--select", "F401", "--fix", "-")
 
@@ -226,29 +226,25 @@ def coded_tasks(assignment: Assignment) -> list[Task]:
     return [task for task in assignment.tasks if task.components]
 
 
-def make_skeleton(
-    reference: Mapping[str, bytes], assignment: Assignment, shown: str, given: Mapping[str, bytes] = {}
-) -> Skeleton:
-    """Strip every file of the reference; `shown` is its folder's name for messages, such as `reference`.
-
-    Raises:
-        ReleaseError: with every problem of every file.
-    """
+def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, given: Mapping[str, bytes] = {}) -> Skeleton:
+    """Strip every file of the reference. Raises: ReleaseError with every problem of every file."""
     problems: list[str] = []
     sources: dict[str, Source] = {}
     regions: dict[str, list[Region]] = {}
     tasks = coded_tasks(assignment)
     if assignment.written and ANSWERS not in reference:
         fault = f"task {assignment.written[0].number} is answered in writing, but there is no {ANSWERS}"
-        problems.append(f"{shown}/{ANSWERS}: {fault}; write there what students find in it")
+        problems.append(f"{REFERENCE}/{ANSWERS}: {fault}; write there what students find in it")
     for path, content in sorted(reference.items()):
         if path == TRANSLATIONS or (path == ANSWERS and assignment.written):
             continue  # of the instructor's own model: the gates count BLEU where they are; a form goes out as it is
         if not path.endswith(".py"):
-            problems.append(f"{shown}/{path}: only Python files are made into the skeleton; move it out of the package")
+            problems.append(
+                f"{REFERENCE}/{path}: only Python files are made into the skeleton; move it out of the package"
+            )
             continue
         try:
-            source = parse_source(f"{shown}/{path}", decode(f"{shown}/{path}", content))
+            source = parse_source(f"{REFERENCE}/{path}", decode(f"{REFERENCE}/{path}", content))
             regions[path] = find_regions(source, [task.number for task in tasks])
             sources[path] = source
         except ReleaseError as error:
@@ -256,7 +252,7 @@ def make_skeleton(
     present = {region.number for inside in regions.values() for region in inside}
     for task in [] if problems else tasks:  # a fault in a region would show up here a second time
         if task.number not in present:
-            fault = f"task {task.number} ({task.name}) has no `# TODO {task.number}:` region in {shown}/"
+            fault = f"task {task.number} ({task.name}) has no `# TODO {task.number}:` region in {REFERENCE}/"
             problems.append(f"{ASSIGNMENT_FILE}: {fault}; mark its solution, or remove the task")
     if problems:
         raise ReleaseError("\n".join(problems))

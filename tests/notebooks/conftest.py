@@ -12,7 +12,7 @@ from release.skeleton import Skeleton
 
 @pytest.fixture(scope="session")
 def package() -> Package:
-    return make_package(Project(ROOT, ROOT / "reference", ROOT))
+    return make_package(Project(ROOT))
 
 
 @pytest.fixture(scope="session")

@@ -9,17 +9,7 @@ import pytest
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.notebooks import check_tasks, make_sources
-from release.prose import (
-    Answer,
-    Code,
-    Predict,
-    Setup,
-    TaskHead,
-    Text,
-    find_definitions,
-    read_prose,
-    read_prose_folder,
-)
+from release.prose import Part, find_definitions, read_prose, read_prose_folder
 from release.skeleton import ReleaseError
 
 QUESTION = """```predict 1.2
@@ -63,19 +53,18 @@ network"""
 
 
 def test_parts_come_in_order() -> None:
-    question = Predict("1.2", "Which sums to 1?", {"a": "a column", "b": "a row"}, "b", "one query's.")
+    question = "**Predict.** Which sums to 1?\n\n- **a** a column\n- **b** a row"
     assert read_prose("a.md", SAMPLE) == [
-        Text("# One\nfirst"),
-        Setup(),
-        TaskHead("1.2", 3, 30),
-        Text("Idea.\n```text\n# no heading\n```"),
-        question,
-        Code('x = 1\n\ny = "```"', may_fail=False),
-        Code("z = f(x)", may_fail=True),
-        Answer("1.2"),
-        Text("## Two\nlast"),
+        Part("text", "# One\nfirst"),
+        Part("setup"),
+        Part("task", number="1.2", difficulty=3, minutes=30),
+        Part("text", "Idea.\n```text\n# no heading\n```"),
+        Part("predict", question, "1.2", letters="ab", right="b", why="one query's."),
+        Part("code", 'x = 1\n\ny = "```"'),
+        Part("try", "z = f(x)"),
+        Part("answer", number="1.2"),
+        Part("text", "## Two\nlast"),
     ]
-    assert question.text == "**Predict.** Which sums to 1?\n\n- **a** a column\n- **b** a row"
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def reference_files() -> dict[str, bytes]:
 
 @pytest.fixture(scope="session")
 def skeleton(reference_files: dict[str, bytes], assignment: Assignment) -> Skeleton:
-    return make_skeleton(reference_files, assignment, "reference")
+    return make_skeleton(reference_files, assignment)
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +76,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
     path.write_text(path.read_text().replace('name = "regressor"\n', 'name = "regressor"\nextension = true\n') + BLEU)
     with (root / ROOM / "handout.md").open("a") as file:
         file.write("\n{{ bleu }}\n")
-    return Project(root, root / "reference", root)
+    return Project(root)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def project(example: Project, tmp_path: Path) -> Project:
         (os.link if is_engine else shutil.copy2)(source, target)
 
     shutil.copytree(example.root, root, copy_function=copy)
-    return Project(root, root / "reference", root)
+    return Project(root)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from .conftest import ROOM, contents
 
 @pytest.fixture
 def built(project: Project) -> Project:
-    write_release(make_release(project), project.output)
+    write_release(make_release(project), project.root)
     return project
 
 
@@ -29,7 +29,7 @@ from release.packing import checksum
 now, root = time.time, Path(sys.argv[1])
 time.time = lambda: now() + 10 * 365 * 86_400
 os.umask(0o077)
-made = make_release(Project(root, root / "reference", root)).outputs
+made = make_release(Project(root)).outputs
 print(json.dumps({path: checksum(content) for path, content in made.items()}))
 """
 
@@ -65,15 +65,15 @@ def test_work_of_the_user_stops_the_build_before_the_gates(run, project: Project
 
 
 def test_a_change_of_the_reference_is_mended(built: Project, edit) -> None:
-    assert write_release(make_release(built), built.output) == []
+    assert write_release(make_release(built), built.root) == []
     edit(built.reference / "affine.py", "Affine maps", "Maps")
     (built.reference / "more.py").write_text("x = 1\n")
-    changed = write_release(make_release(built), built.output)
+    changed = write_release(make_release(built), built.root)
     archives = {f"dist/{name}.zip" for name in ("student", "gradescope", "instructor")}
     assert {"student/affine.py", "student/more.py", *archives, "dist/MANIFEST.json"} == set(changed)
     (built.reference / "more.py").unlink()
-    assert "student/more.py" in write_release(make_release(built), built.output)
-    assert not (built.output / "student" / "more.py").exists()
+    assert "student/more.py" in write_release(make_release(built), built.root)
+    assert not (built.root / "student" / "more.py").exists()
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, projec
 
 
 def test_a_wrong_folder_or_assignment_is_one_line(project, problem, edit) -> None:
-    line = problem("--reference", "nowhere")
-    assert line.endswith("nowhere: no files there; name the folder with --reference")
+    project.reference.rename(project.root / "solutions")
+    assert problem().endswith("reference: no files there; the marked solution belongs there")
     edit(project.root / ROOM / "assignment.toml", 'number = "1.1"', "number = 1")
     assert "assignment.toml: task 1" in problem()

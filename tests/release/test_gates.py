@@ -2,17 +2,15 @@
 
 import hashlib
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
 from release import gates
 from release.build import Project, Release
 from release.gates import Mark
+from release.skeleton import ASSIGNMENT_FILE
 
 Doctor = Callable[..., Release]
 
@@ -20,16 +18,15 @@ LEAK = "        return x @ self.weight + self.bias\n"
 TESTS = "assignment/component_tests"
 
 
-def test_a_misconception_that_does_not_fit_closes(example_release: Release, tmp_path: Path) -> None:
-    """The solutions are a copy, in which a name is another."""
-    assignment, reference = replace(example_release.assignment, path=ASSIGNMENT_FILE), tmp_path / "solutions"
-    shutil.copytree(REFERENCE, reference, ignore=shutil.ignore_patterns("__pycache__"))
-    layers = reference / "layers.py"
-    layers.write_text(layers.read_text().replace("variance", "var"))
-    kit = Project(ROOT, reference, tmp_path)
-    faults = gates.misconceptions_fit(kit, replace(example_release, assignment=assignment))
-    form = r"layer_norm.toml: fault [\w-]+: `find` occurs 0 times"
-    assert len(faults) > 5 and all(re.match(form, fault) for fault in faults)
+def test_a_misconception_that_does_not_fit_closes(project: Project, example_release: Release, edit) -> None:
+    """A name in the solution has become another."""
+    assignment = replace(example_release.assignment, path=project.root / ASSIGNMENT_FILE)
+    release = replace(example_release, assignment=assignment)
+    assert gates.misconceptions_fit(project, release) == []
+    affine = project.reference / "affine.py"
+    affine.write_text(affine.read_text().replace("self.bias", "self.shift"))
+    faults = gates.misconceptions_fit(project, release)
+    assert faults and all(re.match(r"affine.toml: fault [\w-]+: `find` occurs 0 times", fault) for fault in faults)
 
 
 @pytest.mark.slow

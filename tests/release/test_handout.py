@@ -25,7 +25,7 @@ ASKED = {
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    package = make_package(Project(ROOT, ROOT / "reference", ROOT))
+    package = make_package(Project(ROOT))
     return make_guide(ROOT, package.assignment, package.skeleton, package.prose).decode()
 
 

@@ -165,7 +165,7 @@ def test_pictures() -> None:
 
 
 def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(skeleton) -> None:
-    made = make_package(Project(ROOT, ROOT / "reference", ROOT)).skeleton
+    made = make_package(Project(ROOT)).skeleton
     finder = LeakFinder(made)
     for path, source in made.sources.items():
         for region in made.regions[path]:
@@ -223,7 +223,7 @@ PLACES = {
 def test_every_place_of_a_dropped_task_is_named(number: str) -> None:
     whole = read_assignment()
     assignment = replace(whole, tasks=tuple(task for task in whole.tasks if task.number != number))
-    places = places_of_dropped_tasks(ROOT, ROOT / "reference", assignment)
+    places = places_of_dropped_tasks(ROOT, assignment)
     assert PLACES[number] <= {line.partition(":")[0] for line in places}
     assert all(line.endswith(f": names task {number}, which is not in assignment.toml") for line in places)
     for file, line, _ in (place.split(":", 2) for place in places):
@@ -236,7 +236,7 @@ def test_an_item_that_no_test_names_any_more_is_the_only_place() -> None:
     [first, task, *others] = assignment.tasks
     changed = replace(task, items=(replace(task.items[0], name="layers in order"), *task.items[1:]))
     whole = replace(assignment, tasks=(first, changed, *others))
-    [place] = places_of_dropped_tasks(ROOT, ROOT / "reference", whole)
+    [place] = places_of_dropped_tasks(ROOT, whole)
     assert place.startswith("assignment/assignment.toml:")
     assert place.endswith(f": task {task.number}: no test names the item 'layers in order'")
 

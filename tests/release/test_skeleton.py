@@ -58,12 +58,12 @@ def test_every_problem_of_every_file_is_reported(reference_files, assignment) ->
     broken["affine.py"] = broken["affine.py"].replace(b"# TODO 1.1:", b"# TODO 9.9:", 1)
     broken |= {"new.py": b"def f(:\n", "latin.py": b"# caf\xe9\n", "notes.txt": b"notes"}
     with pytest.raises(ReleaseError) as caught:
-        make_skeleton(broken, assignment, "reference")
+        make_skeleton(broken, assignment)
     files = {problem.partition(":")[0] for problem in str(caught.value).splitlines()}
     assert files == {f"reference/{name}" for name in ("loss.py", "affine.py", "new.py", "latin.py", "notes.txt")}
     assert "reference/new.py:1: is not valid Python" in str(caught.value)
     with pytest.raises(ReleaseError, match=r"task 1\.2 \(loss\) has no `# TODO 1\.2:` region"):
-        make_skeleton({**reference_files, "loss.py": b"def squared_error(): ...\n"}, assignment, "reference")
+        make_skeleton({**reference_files, "loss.py": b"def squared_error(): ...\n"}, assignment)
 
 
 IMPORTS = {

@@ -44,7 +44,7 @@ def test_what_faulty_code_does_completes_the_sentence(faults):
 
 
 def test_hints_are_sentences_and_hold_no_solution(faults, assignment):
-    skeleton = make_skeleton(read_folder(REFERENCE), assignment, "reference")
+    skeleton = make_skeleton(read_folder(REFERENCE), assignment)
     finder = LeakFinder(skeleton)
     for fault in faults:
         assert fault.hint[-1] in ".?", fault.id

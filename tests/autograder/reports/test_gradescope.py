@@ -147,7 +147,7 @@ def in_container(folder: Path, *command: str) -> tuple[int, str]:
 def folder(tmp_path: Path) -> Path:
     """An image of the release's own archive, as `setup.sh` makes it, but with the packages of this Python."""
     source = tmp_path / "source"
-    release = make_release(Project(ROOT, ROOT / "reference", ROOT, os.environ.get("TORCH_INDEX", "")))
+    release = make_release(Project(ROOT, os.environ.get("TORCH_INDEX", "")))
     with zipfile.ZipFile(io.BytesIO(release.outputs["dist/gradescope.zip"])) as archive:
         archive.extractall(source)
     for path in (source, *source.rglob("*")):
