@@ -18,7 +18,7 @@ from foundation.term_secret import SECRET, term_secret
 
 from . import packing
 from .handout import files_for_assistants
-from .skeleton import ASSIGNMENT_FILE, REFERENCE, ReleaseError, read_folder, read_text
+from .skeleton import ASSIGNMENT_FILE, REFERENCE, ReleaseError, decode, read_folder
 
 ARCHIVE_FOLDER = "assignment"
 """The one folder at the top of the students' archive, so that unpacking it spills nothing."""
@@ -143,7 +143,9 @@ def check_corpus(root: Path) -> None:
     """Raise ReleaseError unless lines are pairs, and each line that students translate has a reference."""
     train, dev, sources = (f"{CORPUS}/fren.{split}.bpe" for split in ("train", "dev", "test.src"))
     references = str(REFERENCES)
-    lines = {name: read_text(root / name, name).split("\n")[:-1] for name in (train, dev, sources, references)}
+    lines = {
+        name: decode(name, (root / name).read_bytes()).split("\n")[:-1] for name in (train, dev, sources, references)
+    }
     for name in (train, dev):
         for number, line in enumerate(lines[name], start=1):
             if line.count("|||") != 1:

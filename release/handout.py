@@ -26,7 +26,7 @@ from foundation.texts import as_threshold
 
 from . import prose as texts
 from .prose import Part, Prose, parts_of_kind
-from .skeleton import ReleaseError, Skeleton, coded_tasks, read_text
+from .skeleton import ReleaseError, Skeleton, coded_tasks, decode
 
 HANDOUT = "README.md"
 GUIDE = "guide.html"
@@ -110,7 +110,7 @@ def make_handout(assignment: Assignment, skeleton: Skeleton, prose: Prose, packa
     }
     efforts = {head.number: head for head in parts_of_kind(prose, "task")}
     words = words_of(assignment, packages, places, efforts)
-    return fill_in(read_text(assignment.folder / TEMPLATE, TEMPLATE), TEMPLATE, words).encode("utf-8")
+    return fill_in(decode(TEMPLATE, (assignment.folder / TEMPLATE).read_bytes()), TEMPLATE, words).encode("utf-8")
 
 
 def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:

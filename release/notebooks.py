@@ -22,7 +22,7 @@ from . import prose
 from .contents import CORPUS, GRADER, read_folders, read_tests
 from .handout import HANDOUT, TEMPLATE, files_for_assistants, fill_in, named_pictures, words_of
 from .packing import REQUIREMENTS, read_requirements, requirements_file
-from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, raise_statement, read_text
+from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, decode, raise_statement
 
 FOLDER = "notebooks"
 HELPER = "course.py"
@@ -97,7 +97,7 @@ def collect_support(
         text = "\n".join(part.text for part in parts if part.kind == "text")
         files |= named_pictures(root, text, path)
     template, packages = f"{FOLDER}/{TEMPLATE}", read_requirements(root)
-    readme = fill_in(read_text(root / template, template), template, words_of(assignment, packages))
+    readme = fill_in(decode(template, (root / template).read_bytes()), template, words_of(assignment, packages))
     files |= {HELPER: (root / FOLDER / HELPER).read_bytes(), HANDOUT: readme.encode("utf-8")}
     files[REQUIREMENTS] = requirements_file(packages, index)
     asked = prose.parts_of_kind(texts, "predict") if assignment.predictions else []

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment
 
-from .skeleton import ReleaseError, Skeleton, first_line, read_text
+from .skeleton import ReleaseError, Skeleton, decode, first_line
 
 FOLDER = "notebooks/prose"
 
@@ -81,7 +81,7 @@ Prose = Mapping[str, Sequence[Part]]
 def read_prose_folder(root: Path) -> Prose:
     """Read the prose of all notebooks. Raises: ReleaseError."""
     names = [f"{FOLDER}/{path.name}" for path in sorted((root / FOLDER).glob("*.md"))]
-    return {name: read_prose(name, read_text(root / name, name)) for name in names}
+    return {name: read_prose(name, decode(name, (root / name).read_bytes())) for name in names}
 
 
 def parts_of_kind(prose: Prose, kind: str) -> list[Part]:

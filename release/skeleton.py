@@ -94,11 +94,6 @@ class Skeleton:
         return sorted(path for path, inside in self.regions.items() if number in {region.number for region in inside})
 
 
-def read_text(path: Path, name: str) -> str:
-    """Read a text in UTF-8. Raises: ReleaseError, with the name for messages, where it is none."""
-    return decode(name, path.read_bytes())
-
-
 def decode(name: str, content: bytes) -> str:
     """Decode the content of a file. Raises: ReleaseError where it is not UTF-8."""
     try:

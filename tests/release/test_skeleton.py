@@ -86,63 +86,43 @@ def function(*lines: str) -> str:
     return "def f(x):\n" + "".join(f"    {line}\n" for line in lines)
 
 
-SOUND = {
-    "decorators, definitions, comments, blank lines and blocks belong to their statement": function(
-        *(TODO, BEGIN, "# a comment first", "", "@staticmethod", "def inner():", "    for _ in ():", "        pass"),
-        *('with open("x") as file: pass', "", "return {", '    "a": 1,', "}", "# and one last", END),
-    ),
-    "given code before and after, in a branch": function(
-        *("if x:", f"    {TODO}", f"    {BEGIN}", "    x += 1", f"    {END}", "else:", "    x -= 1", "return x")
-    ),
-}
+def test_decorators_definitions_comments_blank_lines_and_blocks_belong_to_their_statement() -> None:
+    inner = ("# a comment first", "", "@staticmethod", "def inner():", "    for _ in ():", "        pass")
+    last = ('with open("x") as file: pass', "", "return {", '    "a": 1,', "}", "# and one last")
+    branch = ("if x:", f"    {TODO}", f"    {BEGIN}", "    x += 1", f"    {END}", "else:", "    x -= 1", "return x")
+    for lines in ((TODO, BEGIN, *inner, *last, END), branch):
+        assert len(find_regions(parse_source("a.py", function(*lines)), TASKS)) == 1
 
 
-@pytest.mark.parametrize("name", SOUND)
-def test_sound_regions_pass(name: str) -> None:
-    assert len(find_regions(parse_source("a.py", SOUND[name]), TASKS)) == 1
+ELSE = ("if x:", f"    {TODO}", f"    {BEGIN}", "    y = 1", "else:", f"    {END}", "    y = 2")
+CLASS = ("class A:", f"    {TODO}", f"    {BEGIN}", "    x = 1", f"    {END}")
 
 
-BODIES = {
-    "no hint": ((BEGIN, "pass", END), 2, "without a hint"),
-    "hint without text": (("# TODO 1.1:", BEGIN, "pass", END), 3, "without a hint"),
-    "unknown task": (("# TODO 7.7: text", BEGIN, "pass", END), 3, "there is no task 7.7"),
-    "hint without a region": ((TODO, "return 1"), 0, "has 1 hints, but 0 solutions"),
-    "hint inside a region": ((TODO, BEGIN, "# TODO 1.2: more", "pass", END), 0, "has 2 hints, but 1 solutions"),
-    "unbalanced begin": ((TODO, BEGIN, "pass"), 3, "without an"),
-    "nested": ((TODO, BEGIN, "# TODO 1.2: t", BEGIN, "pass", END, END), 5, "inside a region"),
-    "misspelled begin": ((TODO, "## BEGIN SOLUTION", "pass", END), 5, "without a `### BEGIN"),
-    "misspelled markers": ((TODO, "## BEGIN SOLUTION", "pass", "## END SOLUTION"), 0, "has 1 hints"),
-    "empty": ((TODO, BEGIN, "# nothing but a comment", END, "return x"), 3, "no whole statement"),
-    "the head of a block only": ((TODO, BEGIN, "z = 2", "if x:", END, "    y = 1"), 5, "cuts a statement"),
-    "runs into else": (
-        ("if x:", f"    {TODO}", f"    {BEGIN}", "    y = 1", "else:", f"    {END}", "    y = 2"),
-        *(6, "leaves its block"),
-    ),
-    "in the body of a class": (
-        ("class A:", f"    {TODO}", f"    {BEGIN}", "    x = 1", f"    {END}"),
-        *(4, "outside any function"),
-    ),
-    "with the docstring": ((TODO, BEGIN, '"""Doc."""', "return 1", END), 3, "docstring"),
-}
-WHOLE_FILES = {
-    "at the level of the module": (f"{TODO}\n{BEGIN}\nX = 1\n{END}\n", 2, "any function"),
-    "runs into the next function": (
-        f"def f(x):\n    {TODO}\n    {BEGIN}\n    return 1\n\n\ndef g(x):\n    {END}\n    return 2\n",
-        *(7, "leaves its block"),
-    ),
-}
-MALFORMED = {
-    **{name: (function(*body), line, says) for name, (body, line, says) in BODIES.items()},
-    **WHOLE_FILES,
-}
-
-
-@pytest.mark.parametrize("name", MALFORMED)
-def test_a_malformed_region_is_an_error_with_its_line(name: str) -> None:
-    text, line, says = MALFORMED[name]
+@pytest.mark.parametrize(
+    ("lines", "line", "says"),
+    [
+        ((BEGIN, "pass", END), 2, "without a hint"),
+        (("# TODO 1.1:", BEGIN, "pass", END), 3, "without a hint"),
+        (("# TODO 7.7: text", BEGIN, "pass", END), 3, "there is no task 7.7"),
+        ((TODO, "return 1"), 0, "has 1 hints, but 0 solutions"),
+        ((TODO, BEGIN, "# TODO 1.2: more", "pass", END), 0, "has 2 hints, but 1 solutions"),
+        ((TODO, BEGIN, "pass"), 3, "without an"),
+        ((TODO, BEGIN, "# TODO 1.2: t", BEGIN, "pass", END, END), 5, "inside a region"),
+        ((TODO, "## BEGIN SOLUTION", "pass", END), 5, "without a `### BEGIN"),
+        ((TODO, "## BEGIN SOLUTION", "pass", "## END SOLUTION"), 0, "has 1 hints"),
+        ((TODO, BEGIN, "# nothing but a comment", END, "return x"), 3, "no whole statement"),
+        ((TODO, BEGIN, "z = 2", "if x:", END, "    y = 1"), 5, "cuts a statement"),
+        (ELSE, 6, "leaves its block"),
+        (CLASS, 4, "outside any function"),
+        ((TODO, BEGIN, '"""Doc."""', "return 1", END), 3, "docstring"),
+        (f"{TODO}\n{BEGIN}\nX = 1\n{END}\n", 2, "any function"),
+        (function(TODO, BEGIN, "return 1") + function(END, "return 2"), 5, "leaves its block"),
+    ],
+)
+def test_a_malformed_region_is_an_error_with_its_line(lines: tuple[str, ...] | str, line: int, says: str) -> None:
+    text = lines if isinstance(lines, str) else function(*lines)
     with pytest.raises(ReleaseError) as caught:
         find_regions(parse_source("a.py", text), TASKS)
     matching = [problem for problem in str(caught.value).splitlines() if says in problem]
-    assert matching, caught.value
     place = f"a.py:{line}: " if line else "a.py: "
-    assert matching[0].startswith(place) and "; " in matching[0]  # and what would be right
+    assert matching and matching[0].startswith(place) and "; " in matching[0], caught.value  # and what would be right
