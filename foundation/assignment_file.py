@@ -29,16 +29,9 @@ from .texts import line_of
 
 UNDERSTANDING = ("own_tests", "questions", "hunts", "sitting")
 """Kinds of tasks about understanding, whose points stand in a table of their own."""
-TAKEN: tuple[str, ...] = ("assignment", "autograder", "benchmarks", "data", "foundation", "given", "grade")
-TAKEN += ("notebooks", "reference", "release", "validity")
-"""Names of the kit's own packages."""
-
 NAME = matching(r"[A-Za-z0-9][A-Za-z0-9_-]*", "letters, digits, - and _ only, such as 'transformer'")
 NUMBER = matching(r"(\d+|E)\.\d+", "a string like '1.3' or 'E.1'")
-PACKAGE = Rule(
-    "the name of a Python package that nothing else has",
-    lambda value: isinstance(value, str) and value.isidentifier() and value not in TAKEN,
-)
+PACKAGE = matching(r"[a-z_][a-z0-9_]*", "the name of a Python package, in small letters")
 VERSION = matching(
     r"3\.(1[1-9]|[2-9]\d)",
     "the version that grades, 3.11 or later, such as '3.12'",

@@ -126,12 +126,10 @@ def find_copied(intake: Intake, modules: Collection[str], contract: Contract, of
                 waiting += ast.iter_child_nodes(node)
     if sum(size for _, _, size in copies.values()) < LEAST_COPIED:
         return notes
-    for module in sorted({module for module, _, _ in copies.values()}):
-        inside = {number: line for number, (place, line, _) in copies.items() if place == module}
-        files = sorted({of_tests[number] for number in inside})
-        first = intake.locate(module, min(inside.values()))
-        notes.append(f"{counted(len(inside), 'expression')} of the tests' {', '.join(files)}, the first in {first}")
-    return notes
+    files = ", ".join(sorted({of_tests[number] for number in copies}))
+    module, line, _ = min(copies.values())
+    first = intake.locate(module, line)
+    return [*notes, f"{counted(len(copies), 'expression')} of the tests' {files}, the first in {first}"]
 
 
 def lines_of(node: ast.stmt) -> tuple[int, ...]:

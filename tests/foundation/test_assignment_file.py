@@ -37,7 +37,11 @@ def test_whole_numbers_are_decimals(tmp_path):
         ("beginner = 0.30", "beginner = 30", "[thresholds]: beginner = 30: expected a number between 0 and 1"),
         ('number = "1.2"', 'number = "1.1"', "two tasks have the number '1.1'"),
         ('title = "Layer normalisation"', 'title = "a\\nb"', "task 1.4: title = 'a\\nb': expected one line of text"),
-        ('package = "student"', 'package = "autograder"', "package = 'autograder': expected the name of a Python pack"),
+        (
+            'package = "student"',
+            'package = "my-course"',
+            "package = 'my-course': expected the name of a Python",
+        ),
         ('["layers.LayerNorm"]', '["masks.recent"]', "unknown component 'masks.recent'; did you mean"),
         ('number = "1.3"', "number = 1.3", "task 1.3: number = 1.3: expected a string like '1.3'"),
         ('= ["layers.LayerNorm"]', "= []", "expected one of `components`, `threshold` and `by_hand"),
