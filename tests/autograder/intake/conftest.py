@@ -1,4 +1,4 @@
-"""A small release, and submissions of every form made from names and texts."""
+"""Submissions of every form made from names and texts."""
 
 import json
 import stat
@@ -11,68 +11,24 @@ import pytest
 from autograder.intake.modules import Intake
 from autograder.intake.submission import IntakeRefusedError, take_in
 from foundation.assignment_file import read_assignment
+from foundation.places import SKELETON
 
 CONTRACT = read_assignment().contract.modules
-RELEASE = {
-    **{module: "\n".join(f"class {name}: pass" for name in names) for module, names in CONTRACT.items()},
-    "__init__": '"""The package."""\n',
-    "attention": """import torch
-
-
-def scaled_dot_product_attention(query, key, value, mask=None):
-    raise NotImplementedError("TODO 1.2: attend")
-
-
-class MultiHeadedAttention:
-    def forward(self, query):
-        raise NotImplementedError("TODO 1.3: split")
-""",
-    "layers": """from .attention import MultiHeadedAttention
-
-
-class LayerNorm:
-    def forward(self, x):
-        raise NotImplementedError("TODO 1.4: normalise")
-
-
-class FeedForward:
-    def forward(self, x):
-        raise NotImplementedError("TODO 1.5: map")
-
-
-class EncoderLayer:
-    def __init__(self):
-        self.attention = MultiHeadedAttention()
-""",
-    "model": "from .config import Config\nfrom .layers import LayerNorm\n\n\nclass Encoder:\n    pass\n",
-    "train": "def batch_loss(model):\n    raise NotImplementedError('TODO 3.1')\n",
-    "config": "class Config:\n    pass\n",
-    "experiment": "import matplotlib\n",
-}
 LAYERS = "class LayerNorm:\n    pass\n"
 
 
-@pytest.fixture(scope="session")
-def release(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("release") / "student"
-    folder.mkdir()
-    for module, text in RELEASE.items():
-        (folder / f"{module}.py").write_text(text)
-    return folder
+@pytest.fixture
+def take() -> Callable[[Path], Intake]:
+    return lambda path: take_in(path, SKELETON, read_assignment())
 
 
 @pytest.fixture
-def take(release) -> Callable[[Path], Intake]:
-    return lambda path: take_in(path, release, read_assignment())
-
-
-@pytest.fixture
-def reason(release) -> Callable[[Path], str]:
+def reason() -> Callable[[Path], str]:
     """Why a path is refused: one line that names it."""
 
     def why(path: Path) -> str:
         with pytest.raises(IntakeRefusedError) as caught:
-            take_in(path, release, read_assignment())
+            take_in(path, SKELETON, read_assignment())
         message = str(caught.value)
         assert message.startswith(f"{path.name}: ") and "\n" not in message and message.isprintable()
         return message

@@ -12,9 +12,9 @@ from autograder.intake.submission import IntakeRefusedError, take_in
 from autograder.intake.tree import MAX_MODULE_BYTES, MAX_MODULES
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
-from foundation.places import ANSWERS, REFERENCE
+from foundation.places import ANSWERS, SKELETON
 
-from .conftest import LAYERS, LINK, RELEASE
+from .conftest import LAYERS, LINK
 
 WORK = {
     "student/layers.py": f"from .mine import x\n{LAYERS}",
@@ -95,12 +95,11 @@ def test_a_name_of_its_own_stays_and_of_several_copies_the_last_counts(pack, tak
 
 
 def test_modules_come_from_the_submission_else_from_the_release(pack, take):
-    intake = take(pack({"layers.py": LAYERS, "experiment.py": "1/0", "README.md": ""}))
+    intake = take(pack({"layers.py": LAYERS, "__main__.py": "1/0", "README.md": ""}))
     assert intake.sources["layers"] == ("layers.py", LAYERS) and intake.notes == []
-    assert intake.sources["attention"] == ("attention.py", RELEASE["attention"])
+    assert intake.sources["attention"] == ("attention.py", (SKELETON / "attention.py").read_text())
     # What no module of the contract imports is not part of the package, be it the release's.
-    assert "experiment" not in intake.sources and "config" in intake.sources
-    assert take(pack({"config.py": "x = 1\n"})).sources["config"][1] == "x = 1\n", "an own version of the release's"
+    assert "__main__" not in intake.sources
     alone = take(pack({"anna/translations.txt": "a\n"}, "zip"))
     assert alone.translations == b"a\n" and "layers" in alone.sources and "layers" not in alone.submitted
 
@@ -179,9 +178,9 @@ def test_a_folder_around_an_archive(pack, write_zip, take, reason, others):
 
 
 @pytest.mark.parametrize("name, message", [("nowhere", "no such file"), ("x" * 300, "too long")])
-def test_what_is_not_there_is_the_callers_slip(pack, tmp_path, release, name, message):
+def test_what_is_not_there_is_the_callers_slip(pack, tmp_path, name, message):
     with pytest.raises(IntakeError, match="(?i)" + message) as caught:
-        take_in(tmp_path / name, release, read_assignment())
+        take_in(tmp_path / name, SKELETON, read_assignment())
     assert not isinstance(caught.value, IntakeRefusedError)
     with pytest.raises(IntakeError, match="embedding.py is missing"):
         take_in(pack({"layers.py": LAYERS}), tmp_path / name[:9], read_assignment())
@@ -242,17 +241,15 @@ def test_what_is_no_text_costs_its_module_alone(pack, take, content, byte):
     assert str(raised.value) == message
 
 
-FORM = (REFERENCE / ANSWERS).read_text()
+FORM = (SKELETON / ANSWERS).read_text()
 
 
 @pytest.mark.parametrize(
     "text, shown",
     [(f"{FORM}\nBLEU fell to 0.41.\x1b[2J\n", "BLEU fell to 0.41."), (None, ""), (FORM, ""), ("x" * 30_000, "")],
 )
-def test_what_is_written_reaches_the_reader(pack, take, release, text, shown):
-    (release / ANSWERS).write_text(FORM)
+def test_what_is_written_reaches_the_reader(pack, take, text, shown):
     intake = take(pack({"masks.py": "x = 1\n", **({} if text is None else {ANSWERS: text})}))
-    (release / ANSWERS).unlink()
     result = left_to_people(read_assignment().written[0], intake.answers)
     assert result.state is (State.NEEDS_READER if shown else State.NOT_ATTEMPTED)
     assert (shown or f"nothing is written in {ANSWERS}") in result.message and "\x1b" not in result.message
