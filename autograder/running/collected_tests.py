@@ -1,12 +1,7 @@
 """Component tests, collected once, and run on one sandboxed submission after the other.
 
-    tests = CollectedTests(assignment)
-    for outcomes in tests.run(submission, seed):
-        ...
-
 Trusted code compares what a submission has returned, and an odd answer could keep it busy for ever. So it gets some
-CPU time: far more than all tests need together, about six seconds. The limit strikes for hostile answers alone, and the
-record says so when it does. No file of tests, of one task each, can use up the time of the others.
+CPU time: far more than all tests need together, about six seconds.
 """
 
 import time
@@ -66,13 +61,12 @@ class CollectedTests(Collection):
         self._sandbox: Sandbox | None = None
         super().__init__(assignment)
         tested = [task for task in (assignment.tasks if tasks is None else tasks) if task.has_component_tests]
-        for task, item in ((part, item) for part in tested for item in part.items):
-            if not any(test.get_closest_marker(task.marker) and item_of(test) == item.name for test in self.items):
-                fault = f"assignment.toml: task {task.number}: no test names the item {item.name!r}"
-                raise CollectionError(f"{fault}; expected one marked {task.marker} and item({item.name!r})")
-        self._of_task = {
-            task.marker: [item for item in self.items if item.get_closest_marker(task.marker)] for task in tested
-        }
+        self._of_task: dict[str, list[pytest.Function]] = {}
+        for task in tested:
+            self._of_task[task.marker] = [test for test in self.items if test.get_closest_marker(task.marker)]
+            for name in {item.name for item in task.items} - {*map(item_of, self._of_task[task.marker])}:
+                fault = f"assignment.toml: task {task.number}: no test names the item {name!r}"
+                raise CollectionError(f"{fault}; expected one marked {task.marker} and item({name!r})")
 
     def describe(self, error: BaseException) -> tuple[State, str]:
         """State and message of a test that ended with an exception: the submission's, or the grader's own."""
@@ -107,32 +101,31 @@ class CollectedTests(Collection):
     def run(
         self, submission: Sandbox, seed: int, show_progress: bool = False, only: str = ""
     ) -> Iterator[dict[str, list[Outcome]]]:
-        """Runs the tests, file by file.
+        """Runs the tests, file by file, with a seed for the random inputs; of the task `only`, by its marker, "" = all.
 
         One worker serves as long as all is well. What submitted code does to its process costs no other task: a test
         that does not pass is forgiven where it passes, with the same inputs, in each of several workers that no other
         component has touched. Code that only sometimes works is not forgiven.
 
-        The seed is that of the random inputs; `only` is the marker of the one task whose tests run, "" = all. Yields
-        after each file the outcomes by task marker, for the tasks whose tests have all run.
+        Yields after each file the outcomes by task marker, for the tasks whose tests have all run.
         """
         self.outcomes, self.exhausted_by, self._is_fresh = {}, [], True
         self._used.clear()
         self._sandbox = submission
         self.hand_over(submission, seed)
         of_task = {only: self._of_task[only]} if only else self._of_task
-        wanted = {item.nodeid for items in of_task.values() for item in items}
-        chosen = [item for item in self.items if item.nodeid in wanted]
+        wanted = {item for items in of_task.values() for item in items}
+        chosen = [item for item in self.items if item in wanted]
         with tqdm(desc="tests", unit="test", total=len(chosen), disable=not show_progress, leave=False) as bar:
             for _, group in groupby(chosen, key=lambda item: item.path):
                 of_file = list(group)
                 self._run_file(of_file, submission)
                 bar.update(len(of_file))
-                ends = {
-                    marker: [self.outcomes[item.nodeid] for item in items if item.nodeid in self.outcomes]
+                yield {
+                    marker: [self.outcomes[item.nodeid] for item in items]
                     for marker, items in of_task.items()
+                    if items and all(item.nodeid in self.outcomes for item in items)
                 }
-                yield {marker: some for marker, some in ends.items() if some and len(some) == len(of_task[marker])}
 
     def _run_file(self, items: Sequence[pytest.Function], submission: Sandbox) -> None:
         """Runs the tests of one file; a worker in which something went wrong serves no further file."""

@@ -18,10 +18,7 @@ class SandboxUnavailableError(Exception):
 
 
 class WorkerKilledError(SandboxUnavailableError):
-    """Something outside has killed a worker: an operator, or the system where memory ran short.
-
-    No submission can send itself that signal, so the first time it is not put down to the submission.
-    """
+    """Something outside has killed a worker, which the first time is not put down to the submission."""
 
     def __init__(self, component: str, reason: str) -> None:
         """Takes the component during whose call it was killed; "" where that was none's."""

@@ -9,7 +9,7 @@ import sysconfig
 import time
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from foundation.assignment_tables import Limits
@@ -63,7 +63,7 @@ class Lines:
 
     def with_todo(self, failure: Failure) -> str:
         """The message of a TODO that is still there, with the text of its comment."""
-        file, number, _ = failure.frames[-1] if failure.frames else ("", 0, "")
+        file, number, _ = [("", 0, ""), *failure.frames][-1]
         return with_comment(failure.message, self._lines.get(file, [""]), number)
 
 
@@ -78,10 +78,9 @@ class Output:
     def collect(self, descriptor: int) -> None:
         """Reads a pipe without waiting, up to a bound."""
         for _ in range(16):
-            try:
+            data = b""
+            with suppress(BlockingIOError):
                 data = os.read(descriptor, PIECE)
-            except BlockingIOError:
-                return
             if not data:
                 return
             self._kept += data[: max(0, self.limit - self._seen)]

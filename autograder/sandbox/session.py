@@ -122,12 +122,10 @@ class Session(Link):
         """
         tensors = answer.decoder.tensors
         for number, index, new in reply.rewritten:
-            earlier = self._results.get(number, ())
-            if not (0 <= index < len(earlier) and 0 <= new < len(tensors)):
-                continue
-            tensor, contents = earlier[index](), tensors[new].detach()
-            if tensor is not None and (tensor.shape, tensor.dtype) == (contents.shape, contents.dtype):
-                tensor.data.copy_(contents)
+            with suppress(IndexError, RuntimeError):  # a worker may have made them up
+                earlier = self._results.get(number, [])[index]()
+                if earlier is not None:
+                    earlier.data.copy_(tensors[new].detach())
         for index in {*reply.changed}:
             spoil(arguments[index], self._lines.quote(*reply.place) if reply.place else "")
         self._results[answer.number] = [*map(weakref.ref, tensors)]
@@ -203,15 +201,14 @@ class Session(Link):
 
     def _exchange(self, request: bytes, seconds: float) -> tuple[dict[str, Any], bytes]:
         """Sends a request and returns the reply's header and body. After any exception the worker must be ended."""
-        deadline, worker = time.monotonic() + seconds, self._worker
-        read = partial(self._read, deadline)
-        unsent = memoryview(request)
+        deadline, worker, unsent = time.monotonic() + seconds, self._worker, memoryview(request)
         while unsent:
             try:
                 unsent = unsent[os.write(worker.requests, unsent) :]
             except BlockingIOError:
                 self._wait(worker.requests, select.POLLOUT, deadline)
 
+        read = partial(self._read, deadline)
         while self._notes((frame := read_frame(read, REPLY_LIMITS))[0]):
             continue
         self._output.collect(worker.output)
@@ -266,20 +263,21 @@ class Session(Link):
         kind: type[SubmissionError] = SubmissionDiedError
         number = os.WTERMSIG(ending.status)
         if os.WIFEXITED(ending.status):
-            reason = f"the process ended itself with status {os.WEXITSTATUS(ending.status)}"
+            self.ended_because = f"the process ended itself with status {os.WEXITSTATUS(ending.status)}"
         elif number == signal.SIGXCPU or ending.cpu >= self._cpu_left:
-            kind, reason = SubmissionTimeoutError, f"the submission's CPU time of {self._cpu_left:.0f} s is used up"
+            kind = SubmissionTimeoutError
+            self.ended_because = f"the submission's CPU time of {self._cpu_left:.0f} s is used up"
             self._budget.cpu_seconds += max(0.0, self._cpu_left - ending.cpu)
         elif not ending.had_ended:
-            reason = "the process closed the pipe for its answers"
+            self.ended_because = "the process closed the pipe for its answers"
         elif number in OWN_SIGNALS:
-            reason = f"the process crashed ({signal.Signals(number).name})"
+            self.ended_because = f"the process crashed ({signal.Signals(number).name})"
         else:
-            kind, reason = SubmissionOutOfMemoryError, "the process was ended by the system, most likely for its memory"
-        self.ended_because = reason
-        if kind is SubmissionOutOfMemoryError and component not in self._budget.killed_before:
-            return WorkerKilledError(component, reason)
-        return kind(reason)
+            kind = SubmissionOutOfMemoryError
+            self.ended_because = "the process was ended by the system, most likely for its memory"
+            if component not in self._budget.killed_before:
+                return WorkerKilledError(component, self.ended_because)
+        return kind(self.ended_because)
 
     def end(self, reason: str) -> Ending | None:
         """Ends the worker, if it has not ended; None where nobody knows how."""

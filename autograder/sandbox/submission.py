@@ -19,7 +19,7 @@ from .zygote import Zygote
 
 
 class Sandbox:
-    """A submission in another process, with the methods that tests use.
+    """A submission in another process, with the methods that tests use, and its account: budget, notices, output.
 
     A worker is started when it is first needed, and again after one has died; objects of a dead worker raise
     SubmissionDiedError.
@@ -32,10 +32,6 @@ class Sandbox:
         killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
         is_fair: whether a component must leave time to the others.
         descriptors: further ones that the first worker gets, and which are closed here.
-
-    Attributes:
-        budget: what it has used of its limits.
-        notices: what a person should know that it did.
     """
 
     def __init__(
@@ -61,12 +57,9 @@ class Sandbox:
     def build(
         self, component: str, *args: object, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: object
     ) -> RemoteModule:
-        """Makes an object of the submission's class "module.Name".
+        """Makes an object of the submission's class "module.Name", which must derive from `nn.Module`.
 
-        `testing.submission.SubmissionUnderTest` has the arguments; here the class must derive from `nn.Module`.
-
-        Raises:
-            SubmissionError: what the constructor raised, or why there was no answer.
+        `testing.submission.SubmissionUnderTest` has the arguments. Raises SubmissionError, as all of these methods.
         """
         target = {"component": component, "isolated": isolated}
         made = build(self.session(component), component, target, args, kwargs, DTYPE_NAMES[dtype] if dtype else None)
@@ -80,10 +73,7 @@ class Sandbox:
         return call(self.session(component), component, target, args, kwargs)
 
     def apply(self, name: str, subject: RemoteModule | str, *args: object, isolated: bool = True) -> object:
-        """Calls a stand-in that is a function, with an object or a component "module.name" of the submission.
-
-        The component of `subject` is blamed if the worker dies.
-        """
+        """Calls a stand-in that is a function, with an object or a component "module.name" of the submission."""
         if not isinstance(subject, str):
             return subject.call("forward", args, {}, name)
         target = {"component": subject, "isolated": isolated, "stand_in": name}

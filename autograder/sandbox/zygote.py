@@ -58,8 +58,7 @@ class Zygote:
     def __init__(self, assignment: Assignment, level: str = "auto") -> None:
         """Takes the assignment whose stand-ins workers have, and one of `layers.LEVELS`.
 
-        Raises:
-            SandboxUnavailableError: where the machine lacks a required layer.
+        Raises: SandboxUnavailableError where the machine lacks a required layer.
         """
         packages = packages_for(assignment)
         self.containment = choose_containment(level, packages)
@@ -78,10 +77,7 @@ class Zygote:
             )
 
     def fork(self, with_plots: bool = False, descriptors: Sequence[int] = ()) -> Worker:
-        """Starts a worker, with matplotlib if needed, that waits for a request to harden itself and load a submission.
-
-        It gets the descriptors, which are closed here. Returns once it exists: on the first call, once torch is loaded.
-        """
+        """Starts a worker, with matplotlib if needed, that waits for a request; it gets the descriptors."""
         (their_requests, requests), (replies, their_replies), (output, their_output) = (os.pipe() for _ in range(3))
         warden, their_warden = socket_pair()
         theirs = [their_requests, their_replies, their_output, their_warden.detach(), *descriptors]
@@ -118,11 +114,10 @@ class Zygote:
         """Ends the zygote and with it all its workers."""
         self._control.close()
         if self.is_ours:
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(KILL_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            self._process.kill()
+            self._process.wait()
         self._errors.close()
 
     def __enter__(self) -> Zygote:
@@ -140,11 +135,11 @@ def packages_for(assignment: Assignment) -> dict[str, Path]:
 
 def receive(channel: socket.socket, seconds: float) -> dict[str, Any]:
     """The next message on a socket; {} if there is none in time."""
+    message: dict[str, Any] = {}
     with contextlib.suppress(OSError, ValueError):
         channel.settimeout(seconds)
-        message: dict[str, Any] = json.loads(channel.recv(4096))
-        return message
-    return {}
+        message = json.loads(channel.recv(4096))
+    return message
 
 
 def socket_pair() -> tuple[socket.socket, socket.socket]:

@@ -45,8 +45,8 @@ def harden(memory_bytes: int, cpu_seconds: int, layers: dict[str, str], uid: int
     """Applies the layers in an order in which each is still permitted; returns the names of those in force.
 
     Args:
-        memory_bytes: what the submission may have on top of the libraries.
-        cpu_seconds: what it may use.
+        memory_bytes: limit on top of the libraries.
+        cpu_seconds: limit.
         layers: name -> "required" or "wanted"; a required one that cannot be had is an error.
         uid: the user to become; None = there is none.
         seccomp: the filter's program in hexadecimal digits; "" = none for this processor.

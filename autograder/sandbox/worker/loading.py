@@ -221,9 +221,9 @@ def takes_what(original: Any, stand_in: Any) -> bool:
         parameters = inspect.signature(function).parameters.values()
         return {argument.name for argument in parameters if argument.kind is argument.POSITIONAL_OR_KEYWORD}
 
-    is_module = all(hasattr(each, "forward") for each in (original, stand_in))
-    calls = [(original, stand_in), *([(original.forward, stand_in.forward)] if is_module else [])]
-    return all(names(theirs) <= names(own) for own, theirs in calls)
+    is_module = hasattr(original, "forward") and hasattr(stand_in, "forward")
+    has_forward = not is_module or names(stand_in.forward) <= names(original.forward)
+    return has_forward and names(stand_in) <= names(original)
 
 
 def describe(module: str, sources: Mapping[str, tuple[str, str]]) -> tuple[str, bool] | None:
@@ -250,12 +250,12 @@ def _call(*arguments: object, _stand_in: Any, **options: object) -> object:
 
 
 class NoShell:
-    """Stands for IPython's shell, where there is none: `get_ipython().run_line_magic(…)` does nothing."""
+    """Stands for IPython's shell, where there is none."""
 
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return lambda *arguments, **options: None
+    def run_line_magic(self, *arguments: object, **options: object) -> None:
+        """Does nothing, as the others."""
+
+    run_cell_magic = system = run_line_magic
 
 
 def is_harmless(name: str) -> bool:

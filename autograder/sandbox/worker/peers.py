@@ -73,13 +73,11 @@ class Peer(Link):
         """A number for each call; torch's generator is the test's, and stays as it is."""
         return self.last
 
-    def read_object(self, answer: Answer) -> Any:
-        """The reply to a request for an object."""
-        return SimpleNamespace(**answer.result)
-
-    def read_call(self, answer: Answer, arguments: Sequence[Tensor]) -> Any:
+    def read_call(self, answer: Answer, arguments: Sequence[Tensor] = ()) -> Any:
         """The reply to a call."""
         return SimpleNamespace(**answer.result)
+
+    read_object = read_call
 
     def read_gradients(self, answer: Answer, inputs: Sequence[Kind]) -> list[Tensor | None]:
         """The reply to a backward pass."""

@@ -41,14 +41,6 @@ class Held:
     dtype: str | None = None  # that it was last converted to on the other side
 
 
-@dataclass
-class Graph:
-    """The ends of one recorded forward pass."""
-
-    outputs: dict[int, torch.Tensor]  # by their index in the reply
-    inputs: list[torch.Tensor]  # in the request's order
-
-
 class Service:
     """Has objects and functions for another process."""
 
@@ -61,7 +53,7 @@ class Service:
         self.next: Callable[[], None] | None = None  # to be done once the answer is on its way
         self._files: frozenset[str] = frozenset()
         self._objects: dict[int, Held] = {}
-        self._graphs: dict[int, Graph] = {}
+        self._graphs: dict[int, tuple[dict[int, torch.Tensor], list[torch.Tensor]]] = {}  # outputs by index, and inputs
         self._arguments: dict[int, torch.Tensor] = {}  # of the last call, by the number of the caller's tensor
         self._results: deque[tuple[int, Kept]] = deque(maxlen=KEPT_RESULTS)
 
@@ -152,7 +144,7 @@ class Service:
             self._results.append((request["id"], keep(encoder.tensors[:n_returned])))
         result["graph"] = bool(request["grad"] and inputs and outputs)
         if result["graph"]:
-            self._graphs[request["id"]] = Graph(outputs, inputs)
+            self._graphs[request["id"]] = outputs, inputs
             for index in outputs:
                 encoder.records[index]["grad"] = True
         return result
@@ -163,17 +155,16 @@ class Service:
         A sum of products in place of `grad_outputs=`: the gradients are the same, and `grad_outputs` imports sympy.
         `backward` in place of `grad`, which PyTorch's reentrant checkpoints refuse.
         """
-        graph = self._graphs[request["graph"]]
-        kept = [tensor.grad for tensor in graph.inputs]
-        for tensor in graph.inputs:
+        outputs, inputs = self._graphs[request["graph"]]
+        kept = [tensor.grad for tensor in inputs]
+        for tensor in inputs:
             tensor.grad = None
         try:
-            sum((graph.outputs[index] * decoder.tensors[place]).sum() for index, place in request["seeds"]).backward(
-                retain_graph=True
-            )
-            return [None if tensor.grad is None else encoder.add(tensor.grad.to_dense()) for tensor in graph.inputs]
+            total = sum((outputs[index] * decoder.tensors[place]).sum() for index, place in request["seeds"])
+            total.backward(retain_graph=True)
+            return [None if tensor.grad is None else encoder.add(tensor.grad.to_dense()) for tensor in inputs]
         finally:
-            for tensor, grad in zip(graph.inputs, kept, strict=True):
+            for tensor, grad in zip(inputs, kept, strict=True):
                 tensor.grad = grad
 
     def _catch_up(self, request: Content, decoder: Decoder) -> Held | None:

@@ -3,9 +3,9 @@
 The random inputs of a test depend on the seed, the test's file and its name, and on nothing else.
 """
 
-import shutil
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,14 +14,13 @@ import torch
 
 from autograder.running import collected_tests
 from autograder.running.collected_tests import CheckingTimeoutError, CollectedTests
-from autograder.running.collection import Collection
+from autograder.running.under_test import case_of
 from autograder.sandbox.errors import submission_error
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
 from autograder.testing.results import CollectionError, Outcome, State
 from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import Item, read_assignment
-from foundation.places import ROOT
 
 DAMAGE = """
 class MultiHeadedAttention(MultiHeadedAttention):
@@ -105,48 +104,13 @@ def test_however_many_tests_stay_within_their_limit_checking_ends(monkeypatch, n
     assert runs("other.py") is (n_files == 1)
 
 
-SAME_TEST = """
-import pytest
+def test_inputs_depend_on_the_seed_the_file_and_the_test_alone() -> None:
+    places = [*product((7, 8), ("test_one.py", "test_two.py"), ("test_a", "test_a[1]"))]
 
-@pytest.mark.task_1_1
-@pytest.mark.parametrize("size", [1, 2])
-def test_values(submission, case, size):
-    submission[__name__, size] = case.normal(3).tolist()
-"""
+    def draw(seed: int, file: str, test: str) -> list[float]:
+        torch.rand(3)
+        return case_of(SimpleNamespace(path=Path(file), name=test), seed).normal(3).tolist()
 
-
-class Drawing(Collection):
-    """Runs the tests of an assignment without a submission, and keeps what they draw."""
-
-    def draw(self, seed: int, items: list[pytest.Function]) -> dict[tuple[str, int], list[float]]:
-        drawn: dict[tuple[str, int], list[float]] = {}
-        self.hand_over(drawn, seed)
-        self.run_items(items)
-        assert {outcome.state for outcome in self.outcomes.values()} == {State.PASSED}, self.outcomes
-        return drawn
-
-
-@pytest.fixture(scope="module")
-def collected(tmp_path_factory: pytest.TempPathFactory) -> Drawing:
-    """An assignment with the same test in two files."""
-    folder = tmp_path_factory.mktemp("twice") / "course"
-    shutil.copytree(ROOT / "tests" / "example" / "assignment", folder)
-    for path in (folder / "tests").glob("test_*.py"):
-        path.write_text("")
-    for name in ("test_one.py", "test_two.py"):
-        (folder / "tests" / name).write_text(SAME_TEST)
-    return Drawing(read_assignment(folder))
-
-
-def test_tests_of_one_name_in_two_files_share_no_inputs(collected: Drawing) -> None:
-    drawn = collected.draw(7, collected.items)
-    assert len({file for file, _ in drawn}) == 2 and {size for _, size in drawn} == {1, 2}
-    assert len({tuple(values) for values in drawn.values()}) == 4
-
-
-def test_the_inputs_do_not_depend_on_what_ran_before(collected: Drawing) -> None:
-    drawn = collected.draw(7, collected.items)
-    torch.rand(3)
-    assert collected.draw(7, collected.items[::-1]) == drawn
-    other = collected.draw(8, collected.items)
-    assert other.keys() == drawn.keys() and all(other[name] != drawn[name] for name in drawn)
+    drawn = [draw(*place) for place in places]
+    assert len({*map(tuple, drawn)}) == len(places)
+    assert [draw(*place) for place in reversed(places)] == drawn[::-1]

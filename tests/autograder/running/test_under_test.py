@@ -93,27 +93,6 @@ def test_names_of_files_are_free(open_model, files, statement, norm, is_graded):
         submission.call("attention.scaled_dot_product_attention", *torch.ones(3, 1, 1, 2, 2))
 
 
-BROKEN = {  # a module beside the adapter, and the message for each component that needs it
-    "a syntax error": ("def soft(:\n    pass\n", SyntaxError, "invalid syntax"),
-    "a package that is missing": ("\nimport einops\n\nsoft = 1\n", ImportError, "'einops' when graded"),
-    "a sibling that is not there": ("from .missing import soft\n", ImportError, r"there is no missing\.py"),
-    "an attribute of a module": ("import torch\n\ntorch.no_such\n", ImportError, "AttributeError.*no_such"),
-}
-
-
-@pytest.mark.parametrize("through", ["from .helpers import soft", "from .between import soft", "from . import helpers"])
-@pytest.mark.parametrize("text, kind, message", BROKEN.values(), ids=BROKEN)
-def test_the_first_error_of_a_chain_of_imports_is_named(open_model, text, kind, message, through):
-    use = "helpers.soft" if through.endswith("helpers") else "soft"
-    adapters = f"{through}\n\n\ndef LayerNorm(d):\n    return {use}\n\n\ndef FeedForward(d, d_ff):\n    return {use}\n"
-    files = {"helpers.py": text, "between.py": "from .helpers import soft\n", "adapters.py": adapters}
-    submission = open_model(files)
-    for component, sizes in (("layers.LayerNorm", [4]), ("layers.FeedForward", [4, 8])):
-        with pytest.raises(kind, match=message) as raised:
-            submission.build(component, *sizes)
-        assert kind is SyntaxError or any(str(entry.path).endswith("helpers.py") for entry in raised.traceback)
-
-
 def test_a_test_that_takes_long_is_named_with_the_line_where_it_is(open_model, monkeypatch):
     monkeypatch.setattr(under_test, "LONG", 0.2)
     screen, last = io.StringIO(), time.monotonic() + 60

@@ -74,7 +74,7 @@ IN_A_CALL = {  # bodies of a function of x, a tensor
             traceback.print_exc()
             logging.exception("failed")
     """,
-    "a progress bar": "sum(tqdm([1, 2, 3], desc='steps'))",
+    "a printed progress bar": "sum(tqdm([1, 2, 3], desc='steps'))",
     "a traced function": "torch.jit.trace(lambda y: y + 1, x)(x)",
     "threads": "torch.set_num_threads(4); (x @ x.T).sum()",
     "a warning": "warnings.warn('careful', stacklevel=2)",
@@ -102,16 +102,6 @@ IN_A_CALL = {  # bodies of a function of x, a tensor
 }
 
 
-@pytest.mark.parametrize("body", IN_A_CALL.values(), ids=IN_A_CALL)
-def test_an_ordinary_habit_works(body, sandbox):
-    body = textwrap.indent(textwrap.dedent(body).strip(), "    ")
-    submission = sandbox({"decode": f"{IMPORTED}\ndef greedy_decode(x):\n{body}\n    return 2 * x\n"})
-    assert submission.call(CALLED, torch.ones(4, 3)).shape == (4, 3)
-    submission.restart()
-    assert submission.notices.seen == []
-    assert "Permission" not in submission.output and "Operation not permitted" not in submission.output
-
-
 AT_IMPORT = {
     "a plot's style": "import matplotlib.pyplot as plt\nplt.style.use('ggplot')\nplt.rcParams['font.size'] = 9",
     "a picture": "import matplotlib\nmatplotlib.use('svg')\nimport matplotlib.pyplot as plt\n"
@@ -135,13 +125,18 @@ AT_IMPORT = {
 
 TOOLS = "def double(x):\n    return 2 * x\n"
 HELPER = "from .tools import double as habit"
-WORKS = {**{habit: text + DOUBLED for habit, text in AT_IMPORT.items()}, "a helper": HELPER}
+WORKS = {habit: text + DOUBLED for habit, text in AT_IMPORT.items()} | {"a helper": HELPER}
+for name, body in IN_A_CALL.items():
+    WORKS[name] = f"{IMPORTED}\ndef habit(x):\n{textwrap.indent(textwrap.dedent(body), '    ')}\n    return 2 * x\n"
 
 
 @pytest.mark.parametrize("text", WORKS.values(), ids=WORKS)
-def test_what_works_at_home_works_when_graded(text: str, ways):
-    for submission in ways({"decode": text + COMPONENT, "tools": TOOLS}):
-        assert torch.equal(submission.call(CALLED, torch.ones(3)), torch.full((3,), 2.0))
+def test_an_ordinary_habit_works_and_is_not_listed(text: str, sandbox):
+    submission = sandbox({"decode": text + COMPONENT, "tools": TOOLS})
+    assert torch.equal(submission.call(CALLED, torch.ones(4, 3)), torch.full((4, 3), 2.0))
+    submission.restart()
+    assert submission.notices.seen == []
+    assert "Permission" not in submission.output and "Operation not permitted" not in submission.output
 
 
 REFUSED = {
@@ -173,17 +168,20 @@ UNIMPORTABLE = {  # a helper, and how using it fails
     "1 / 0": "division by zero$",
     "import math\nmath.nothing": "AttributeError: module 'math' has no attribute 'nothing'$",
     "raise AttributeError": "^AttributeError: $",
+    "import einops": "'einops' when graded",
+    "from .missing import double": r"there is no missing\.py",
 }
 
 
 @pytest.mark.parametrize("text, words", UNIMPORTABLE.items(), ids=UNIMPORTABLE)
 def test_a_helper_that_cannot_be_imported_raises_its_own_error_where_it_is_used(text: str, words: str, ways):
-    using = "from .tools import *\nfrom .tools import double as habit" + COMPONENT
-    for submission in ways({"decode": using, "tools": text}):
+    using = "from .between import *\nfrom .between import double as habit" + COMPONENT
+    for submission in ways({"decode": using, "between": "from .tools import double", "tools": text}):
         for _ in range(2):
             with pytest.raises(Exception, match=words) as caught:
                 submission.call(CALLED, torch.ones(3))
-            assert "tools.py" in str(getattr(caught.value, "student_traceback", caught.traceback[-1].path))
+            paths = str([entry.path for entry in caught.traceback])
+            assert "tools.py" in getattr(caught.value, "student_traceback", paths)
 
 
 def test_a_file_that_is_not_written_is_noted(sandbox):

@@ -1,16 +1,13 @@
 """The protocol: frames, values and replies arrive as they were; whatever a submission forges is refused as such."""
 
-import contextlib
 import io
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from autograder.sandbox.replies import Answer, Failure, read_call, read_gradients, read_object, read_reply
+from autograder.sandbox.replies import Answer, read_call, read_gradients, read_object, read_reply
 from autograder.sandbox.worker.messages import MAGIC, PREFIX, Decoder, Encoder, ProtocolError, pack, read_frame
 from autograder.sandbox.worker.running import MAX_PARAMETERS
 
@@ -40,16 +37,7 @@ def test_what_is_no_frame_is_refused_before_more_of_it_is_read_than_the_limits_a
     assert sum(asked) <= PREFIX.size + sum(LIMITS)
 
 
-SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
-TREES = st.recursive(
-    SCALARS,
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.lists(inner, max_size=4).map(tuple)
-        | st.dictionaries(st.text() | st.integers(0, 9), inner, max_size=4)
-    ),
-    max_leaves=20,
-)
+VALUES = [None, True, -(2**63), 2**63 - 1, 0.1, "\x00é", [], (), {}, [(1, [2.5, ("a",)]), {"b": {3: [None]}}]]
 TENSORS = {
     "dense": torch.randn(3, 4),
     "scalar": torch.tensor(2.5),
@@ -77,7 +65,7 @@ def travel(value: object) -> object:
     return Decoder(encoder.records, encoder.body(), is_trusted=True).decode(tree)
 
 
-@given(TREES)
+@pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_plain_values_arrive_as_they_were(value: object):
     arrived = travel(value)
     assert arrived == value and repr(arrived) == repr(value)
@@ -152,27 +140,3 @@ def forged() -> Iterator[Callable[[], object]]:
 def test_what_is_forged_is_refused(read: Callable[[], object]):
     with pytest.raises(ProtocolError):
         read()
-
-
-FIELDS = ["list", "tuple", "dict", "tensor", "kind", "message", "frames"]
-FIELDS += ["value", "graph", "changed", "rewritten", "place"]
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4),
-    max_leaves=12,
-)
-
-
-@given(st.dictionaries(st.sampled_from(["id", "result", "tensors", "error"]), JSON), st.binary(max_size=20), JSON)
-def test_anything_is_a_reply_or_refused(header: dict, body: bytes, result: object):
-    with contextlib.suppress(ProtocolError):
-        assert isinstance(read_reply(header, body, 1), (Answer, Failure))
-    answer = Answer(1, result, Decoder([], b""))
-    for read in (
-        lambda: read_object(answer),
-        lambda: read_call(answer, [torch.zeros(2)] * 2),
-        lambda: read_gradients(answer, PAIR),
-        lambda: answer.decoder.decode(result),
-    ):
-        with contextlib.suppress(ProtocolError):
-            read()
