@@ -63,7 +63,7 @@ class Containment:
         return {**threads, **fixed, **places, **loader}
 
     def plan(self) -> dict[str, Any]:
-        """The part of a worker's plan, as `hardening.harden` takes it, that is the same for all submissions."""
+        """The part of a worker's plan, as `surroundings.harden` takes it, that is the same for all submissions."""
         uid = random.SystemRandom().choice(self.uids) if self.uids else None
         return {"layers": self.layers, "uid": uid, "seccomp": filter_for_this_machine().hex()}
 

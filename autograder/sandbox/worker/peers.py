@@ -20,13 +20,12 @@ from torch import Tensor
 
 from . import shortcuts, watching
 from .failures import KINDS, describe
-from .hardening import harden
 from .loading import Package
 from .messages import DTYPE_NAMES, DTYPES, REPLY_LIMITS, Answer, Decoder, Encoder, pack, read_frame
 from .mirror import Kind, Link, build, call
 from .running import settings_kept
 from .service import Content, Held, Service
-from .surroundings import import_quietly, write_nowhere
+from .surroundings import harden, import_quietly, write_nowhere
 
 IMPLEMENTATION = "implementation"
 """The name that an implementation's text sets."""

@@ -20,8 +20,9 @@ import sys
 from types import ModuleType
 from typing import IO
 
-from . import hardening, running, surroundings
 from .peers import Worker
+from .running import compile_nothing
+from .surroundings import PR_SET_DUMPABLE, PR_SET_PDEATHSIG, collapse_memory, import_common, load_plots, prctl, warm_up
 
 MOST_DESCRIPTORS = 250
 """In one message; Linux takes 253."""
@@ -30,19 +31,19 @@ MOST_DESCRIPTORS = 250
 def main() -> None:
     """Loads everything, then serves until the control socket is closed."""
     control = socket.socket(fileno=os.dup(0))
-    hardening.prctl(hardening.PR_SET_PDEATHSIG, signal.SIGKILL)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
-    surroundings.import_common()
+    import_common()
     has_stand_ins = importlib.util.find_spec("stand_ins") is not None
     stand_ins = importlib.import_module("stand_ins") if has_stand_ins else ModuleType("stand_ins")
-    running.compile_nothing()
+    compile_nothing()
     os.getcwd = lambda: "/"  # the system call is denied to workers; `os.path.abspath(__file__)` is no reason to fail
-    surroundings.warm_up()
+    warm_up()
     gc.collect()
     gc.freeze()  # what is here now is shared with the forks, and never looked at again
-    surroundings.collapse_memory()
-    hardening.prctl(hardening.PR_SET_DUMPABLE, 0)  # no process of this user can trace it or a fork, or read its memory
+    collapse_memory()
+    prctl(PR_SET_DUMPABLE, 0)  # no process of this user can trace it or a fork, or read its memory
     Zygote(control, stand_ins).serve()
 
 
@@ -68,7 +69,7 @@ class Zygote:
                         self.kill(warden)
                     return
                 if message == b"with plots":
-                    surroundings.load_plots()
+                    load_plots()
                 self.fork(descriptors)
 
     def fork(self, descriptors: list[int]) -> None:
