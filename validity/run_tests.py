@@ -17,8 +17,7 @@ import pytest
 from tqdm import tqdm
 
 from autograder.intake.sources import Sources
-from autograder.running.collection import Collection
-from autograder.running.under_test import InProcessSubmission
+from autograder.running.collection import Collection, InProcessSubmission
 from autograder.sandbox.worker.loading import MissingComponentError
 from autograder.testing.results import CollectionError, Outcome, State, TaskResult, judge_task
 from autograder.testing.submission import SubmissionUnderTest
@@ -31,7 +30,7 @@ WAIT_SECONDS = 120
 """Wall time of a test that waits instead of computing."""
 CALLS = (
     "stand_ins/models.py",
-    "running/under_test.py",
+    "running/collection.py",
     "testing/subject.py",
     "torch/nn/modules/module.py",
     "torch/autograd/graph.py",

@@ -19,8 +19,7 @@ from foundation.command_line import UserError
 from foundation.whole_files import write_whole
 
 from ..intake.sources import Sources, read_sources, tree_of
-from ..running.collection import Collection, run_in_process
-from ..running.under_test import InProcessSubmission
+from ..running.collection import Collection, InProcessSubmission, run_in_process
 from ..testing.results import Outcome, State
 
 HINTS, ATTEMPTS = "hints.json", ".attempts.json"

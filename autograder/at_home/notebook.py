@@ -30,8 +30,7 @@ from ..intake.modules import Intake, read_release
 from ..intake.names import find_mentions
 from ..intake.sources import IntakeError, Locate, RefusedError, Source, Sources
 from ..own_work import boxes, traced_questions
-from ..running.collection import Collection, run_in_process
-from ..running.under_test import InProcessSubmission
+from ..running.collection import Collection, InProcessSubmission, run_in_process
 from ..sandbox.worker.loading import describe
 from ..testing.observation import side_by_side
 from ..testing.results import State, TaskResult, explain, judge_task, most_telling, most_told

@@ -23,8 +23,7 @@ from foundation.texts import told_by
 
 from ..intake.names import find_mentions
 from ..intake.sources import IntakeError, read_sources
-from ..running.collection import classify
-from ..running.under_test import IS_COLLECTED, SEED, SUBMISSION, InProcessSubmission, case_of, item_of, telling_if_long
+from ..running.collection import IS_COLLECTED, InProcessSubmission, case_of, classify, item_of, telling_if_long
 from ..testing import contrast
 from ..testing.case import Case
 from ..testing.observation import side_by_side
@@ -47,6 +46,8 @@ NOT_SHOWN, TO_DO = "more failed", "still to be written"
 WIDTH = 80
 """Columns of a terminal: a task that is still to be written gets one line."""
 QUESTIONS = LOOK_AT.strip(), OBSERVED.strip()
+SUBMISSION, SEED = pytest.StashKey[SubmissionUnderTest](), pytest.StashKey[int]()
+"""The code under test, and the seed of all random inputs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -26,7 +26,7 @@ from foundation.command_line import UserError
 from ..at_home.hints import hints_for
 from ..course.assignment_code import OwnWork
 from ..intake.sources import Sources, read_sources
-from ..running.under_test import InProcessSubmission
+from ..running.collection import InProcessSubmission
 from ..testing.case import Case, number_of
 from ..testing.comparison import fail
 from ..testing.results import State

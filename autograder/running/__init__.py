@@ -1,6 +1,5 @@
 """Runs component tests on a submission, in this process or in the sandbox.
 
-under_test.py        a submission in this process, and keys of pytest's stash
-collection.py        the tests, collected once
+collection.py        the tests, collected once, and a submission in this process
 collected_tests.py   on a sandboxed submission, within limits of time
 """

@@ -25,8 +25,7 @@ from ..sandbox.errors import (
 )
 from ..sandbox.submission import Sandbox
 from ..testing.results import CollectionError, Outcome, State
-from .collection import Collection
-from .under_test import item_of
+from .collection import Collection, item_of
 
 FRESH_WORKERS = 4
 """In each of so many workers a test must pass that failed in one that other components have used."""

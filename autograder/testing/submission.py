@@ -1,6 +1,6 @@
 """The submission that component tests are handed: in a process of its own when it is graded, in this one at home.
 
-Tests cannot tell the two apart. `autograder.running.under_test` and `autograder.sandbox.submission` implement it.
+Tests cannot tell the two apart. `autograder.running.collection` and `autograder.sandbox.submission` implement it.
 """
 
 from typing import Any, Protocol

@@ -9,7 +9,7 @@ import torch
 
 from assignment import stand_ins
 from assignment.stand_ins.components import InputEmbedding
-from autograder.running.under_test import InProcessSubmission
+from autograder.running.collection import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from autograder.intake.sources import read_sources
-from autograder.running.under_test import InProcessSubmission
+from autograder.running.collection import InProcessSubmission
 from autograder.testing.results import Outcome, State, judge_task
 from foundation.command_line import UserError
 from foundation.places import REFERENCE

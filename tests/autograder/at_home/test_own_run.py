@@ -93,7 +93,7 @@ def test_of_an_error_the_students_own_lines_are_shown_and_the_debugger_stops_the
     assert f"-> {WRONG_ERROR[1]}\n(Pdb)" in output
     test, student, error = map(output.index, ("test_1_5_feed_forward.py:", "layers.py:", "E   RuntimeError"))
     assert test < student < error and WRONG_ERROR[1] in output[student:error]
-    assert "torch/nn" not in output and "autograder/testing" not in output and "under_test.py" not in output
+    assert "torch/nn" not in output and "autograder/testing" not in output and "collection.py" not in output
     assert "torch/nn" in run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--full-trace")
 
 

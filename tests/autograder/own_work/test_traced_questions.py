@@ -5,7 +5,7 @@ import pytest
 from autograder.intake.sources import read_sources
 from autograder.own_work.question import Question
 from autograder.own_work.traced_questions import find, tell
-from autograder.running.under_test import InProcessSubmission
+from autograder.running.collection import InProcessSubmission
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import CheckFailed, State
 from foundation.assignment_file import read_assignment

@@ -14,7 +14,7 @@ import torch
 
 from autograder.running import collected_tests
 from autograder.running.collected_tests import CheckingTimeoutError, CollectedTests
-from autograder.running.under_test import case_of
+from autograder.running.collection import case_of
 from autograder.sandbox.errors import submission_error
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from autograder.running.under_test import InProcessSubmission
+from autograder.running.collection import InProcessSubmission
 from autograder.sandbox import layers
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.worker.peers import Host, Peer

@@ -9,8 +9,8 @@ import torch
 
 from autograder.intake.sources import check_syntax, read_sources
 from autograder.intake.submission import take_in
-from autograder.running import under_test
-from autograder.running.under_test import InProcessSubmission, telling_if_long
+from autograder.running import collection
+from autograder.running.collection import InProcessSubmission, telling_if_long
 from foundation.places import REFERENCE, SKELETON
 
 NORM = """
@@ -94,7 +94,7 @@ def test_names_of_files_are_free(open_model, files, statement, norm, is_graded):
 
 
 def test_a_test_that_takes_long_is_named_with_the_line_where_it_is(open_model, monkeypatch):
-    monkeypatch.setattr(under_test, "LONG", 0.2)
+    monkeypatch.setattr(collection, "LONG", 0.2)
     screen, last = io.StringIO(), time.monotonic() + 60
     submission = open_model({"layers.py": "def LayerNorm(is_told):\n    while not is_told():\n        pass\n"})
     submission.call("layers.LayerNorm", lambda: True)  # all is imported
