@@ -224,7 +224,7 @@ def draw(sentences: dict[str, SentencePairs], choices: Choices) -> None:
     split_of = dict(zip(drawn, names, strict=True))
     for split in ("train", *sizes):
         path = pairs.path.with_name(f"drawn-{split}")
-        with pairs.path.open(encoding="utf-8", newline="\n") as file, path.open("w", encoding="utf-8") as drawn_file:
+        with pairs.path.open("rb") as file, path.open("wb") as drawn_file:
             drawn_file.writelines(line for n, line in enumerate(file) if split_of.get(n, "train") == split)
         sentences[split] = SentencePairs(path, sizes.get(split, pairs.count - total))
 

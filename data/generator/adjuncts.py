@@ -72,29 +72,24 @@ def draw_tense(draw: Draw, verb: Verb) -> str:
 
 def add_time(draw: Draw, clause: Clause) -> None:
     """Adds an adverb or span of time where the tense asks for one or chance has it."""
-    tense, verb, has_since = clause.tense, clause.verb, clause.tense.startswith("since")
-    is_without = clause.negation in ("plus", "jamais", "encore") or verb.has("past")
-    if has_since or not (is_without or (tense == "present" and verb.aspect == "state")):
-        is_required = tense in ("present", "used_to") or (tense == "perfect" and not clause.negation)
-        if has_since or is_required or draw.share("adverb"):
-            clause.adjuncts += _time(draw, clause)
-
-
-def _time(draw: Draw, clause: Clause) -> list[Adjunct]:
     tense, verb, span = clause.tense, clause.verb, SPANS.get(clause.tense)
     units = LONG_UNITS if verb.aspect == "state" or verb.french in LONG_ACTIVITIES else SHORT_UNITS
+    is_without = clause.negation in ("plus", "jamais", "encore") or verb.has("past")
+    is_required = tense in ("present", "used_to") or (tense == "perfect" and not clause.negation)
     if tense.startswith("since"):
-        return [_span(draw, "since", units)]
-    if tense in DURATIVE and verb.has("duration") and draw.share("duration"):
-        return [_span(draw, "for", units) if draw.happens(0.6) else adverb(draw, "duration")]
-    if span and draw.happens(0.18):
-        return [_span(draw, span, SPAN_UNITS[span])]
-    if span and not verb.has("involuntary") and draw.happens(0.12):
-        return [counted(draw, "at", HOURS, "heure")]
-    kind = "future" if tense == "progressive" and verb.has("scheduled") else clause.tenses.adverb
-    if not kind or (tense == "present" and clause.negation):
-        return []
-    return [adverb(draw, kind, draw.pick(ONCE) if tense == "imperfect" else "")]
+        clause.adjuncts.append(_span(draw, "since", units))
+    elif is_without or (tense == "present" and verb.aspect == "state") or not (is_required or draw.share("adverb")):
+        return
+    elif tense in DURATIVE and verb.has("duration") and draw.share("duration"):
+        clause.adjuncts.append(_span(draw, "for", units) if draw.happens(0.6) else adverb(draw, "duration"))
+    elif span and draw.happens(0.18):
+        clause.adjuncts.append(_span(draw, span, SPAN_UNITS[span]))
+    elif span and not verb.has("involuntary") and draw.happens(0.12):
+        clause.adjuncts.append(counted(draw, "at", HOURS, "heure"))
+    else:
+        kind = "future" if tense == "progressive" and verb.has("scheduled") else clause.tenses.adverb
+        if kind and not (tense == "present" and clause.negation):
+            clause.adjuncts.append(adverb(draw, kind, draw.pick(ONCE) if tense == "imperfect" else ""))
 
 
 def drop_time(clause: Clause) -> None:

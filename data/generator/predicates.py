@@ -17,7 +17,9 @@ from .meaning import Agreement, Clause, Indefinite, Modifier, Name, Nominal, Nou
 from .nouns import Around, adjectives_for, decorate, degree, draw_object, draw_subject, noun_phrase, owner
 
 COPULA_TENSES = {"present": 80, "imperfect": 12, "future": 5}
-TENSES_OF = {"point": {"past": 5, "going_to": 3, "future": 2}, "rester": {"past": 5, "future": 3}}
+TENSES_OF = {
+    "être": COPULA_TENSES, "rester": {"past": 5, "future": 3}, "point": {"past": 5, "going_to": 3, "future": 2},
+}  # fmt: skip
 DEAD = "mort"
 SIZES = ("grand", "petit", "gros")
 
@@ -27,9 +29,7 @@ def _be(draw: Draw, subject: Nominal, tense: str, attribute: Modifier | NounPhra
 
 
 def _tense(draw: Draw, verb: Verb) -> str:
-    if verb.french == "être":
-        return draw.weighted(COPULA_TENSES)
-    return draw.weighted(TENSES_OF.get(verb.aspect) or TENSES_OF.get(verb.french) or {"present": 8, "imperfect": 3})
+    return draw.weighted(TENSES_OF.get(verb.french) or TENSES_OF.get(verb.aspect) or {"present": 8, "imperfect": 3})
 
 
 def _negate(draw: Draw, clause: Clause) -> None:
@@ -191,14 +191,9 @@ def draw_identity(draw: Draw) -> Clause:
     return clause
 
 
-@cache
-def _adjectives_of_ideas(lexicon: Lexicon) -> tuple[Adjective, ...]:
-    adjectives = (a for a in lexicon.adjectives if a.use == "both" and not a.is_before)
-    return tuple(a for a in adjectives if "idea" in a.selection.classes)
-
-
 def _general(draw: Draw) -> Clause:
-    adjective = draw.by_order(_adjectives_of_ideas(draw.lexicon), "adjective")
+    adjectives = [a for a in draw.lexicon.adjectives if a.use == "both" and "idea" in a.selection.classes]
+    adjective = draw.by_order([a for a in adjectives if not a.is_before], "adjective")
     attribute = Modifier(adjective, draw.synonym(adjective.english))
     if adjective.is_gradable and draw.share("degree"):
         attribute.degree = degree(draw, adjective)
