@@ -141,20 +141,15 @@ def test_verdicts_of_the_reference_and_of_faults(assignment, number, wrong, modu
     submission.close()
 
 
-def test_what_a_person_found_counts_more(assignment):
-    task = next(task for task in assignment.tasks if task.number == "1.6")
-    result = judge_task(task, [Outcome("a test", State.PASSED, item="padding")], "items")
-    verdicts = {"padding": "", "later positions": "other"}
-    rows = [*outside.rows_of(result, verdicts, {"padding": "wrong: by hand"})][:2]
-    assert [(row.verdict, row.reason) for row in rows] == [("wrong", "by hand"), ("wrong", "other")]
-    assert [row.is_disputed for row in rows] == [True, True]
-
-
-def test_an_item_is_wrong_without_the_one_that_it_requires(assignment):
+def test_a_person_counts_more_and_an_item_is_wrong_without_the_one_that_it_requires(assignment):
     task = next(task for task in assignment.tasks if task.number == "1.4")
     result = judge_task(task, [Outcome("a test", State.FAILED, item="gradients")], "items")
     verdicts = {item.name: "detached" * (item.name == "gradients") for item in task.items}
-    rows = {row.item: row for row in outside.rows_of(result, verdicts, {})}
-    assert rows["gradients"].reason == "detached" and rows["parameters"].verdict == "right"
+    rows = {row.item: row for row in outside.rows_of(result, verdicts, {"parameters": "wrong: by hand"})}
+    assert rows["gradients"].reason == "detached" and rows["no side effects"].verdict == "right"
+    assert (rows["parameters"].verdict, rows["parameters"].reason) == ("wrong", "by hand")
     assert rows["mean and variance"].reason == "counts only with: gradients"
     assert rows["epsilon"].reason == "counts only with: mean and variance"
+    assert [row.item for row in rows.values() if row.is_disputed] == [
+        name for name, row in rows.items() if (row.kit == "kept") != (row.verdict == "right")
+    ]

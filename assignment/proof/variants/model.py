@@ -3,7 +3,6 @@
 import copy
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from .embedding import InputEmbedding, PositionalEncoding
@@ -11,7 +10,7 @@ from .layers import DecoderLayer, EncoderLayer, LayerNorm
 from .model import Decoder, Encoder
 
 # %% clones
-# Layers are deep copies of one, the last LayerNorm is always there; a module predicts; Xavier values at the end.
+# Layers are deep copies of one; the last LayerNorm is always there.
 
 
 def clones(module, n):
@@ -30,38 +29,6 @@ class Encoder(nn.Module):
             x, attn = layer(x, mask)
             attns += [attn]
         return self.norm(x) if self.norm_first else x, attns
-
-
-class Generator(nn.Module):
-    def __init__(self, d_model, vocab):
-        super().__init__()
-        self.proj = nn.Linear(d_model, vocab)
-
-    def forward(self, x):
-        return F.log_softmax(self.proj(x), dim=-1)
-
-
-class Transformer(nn.Module):
-    def __init__(self, src_vocab_size, tgt_vocab_size, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False):
-        super(Transformer, self).__init__()  # noqa: UP008
-        position = PositionalEncoding(d_model, dropout)
-        self.src_embed = nn.Sequential(InputEmbedding(src_vocab_size, d_model), copy.deepcopy(position))
-        self.tgt_embed = nn.Sequential(InputEmbedding(tgt_vocab_size, d_model), copy.deepcopy(position))
-        self.encoder = Encoder(d_model, n_heads, d_ff, n_layers, dropout, norm_first)
-        self.decoder = Decoder(d_model, n_heads, d_ff, n_layers, dropout, norm_first)
-        self.generator = Generator(d_model, tgt_vocab_size)
-        for p in self.parameters():
-            if p.dim() > 1:
-                nn.init.xavier_uniform_(p)
-
-    def encode(self, src, encoder_mask):
-        return self.encoder(self.src_embed(src), encoder_mask)
-
-    def decode(self, tgt, memory, src_mask, tgt_mask):
-        return self.decoder(self.tgt_embed(tgt), memory, src_mask, tgt_mask)
-
-    def get_predictions(self, output):
-        return self.generator(output)
 
 
 # %% named_layers
