@@ -23,25 +23,13 @@ except ModuleNotFoundError as missing:
 DESCRIPTION = "Scores translations: BLEU with its 95% interval, and a verdict for each threshold."
 
 DETAILS = """\
-examples:
-  python grade.py --translations translations.txt --references data/corpus/fren.dev.bpe
-  python grade.py --translations translations.txt --references test.en \\
-                  --threshold pass=0.35
+example: python grade.py --translations translations.txt --references test.en --threshold pass=0.35
 
-files:
-  UTF-8, one sentence per line, both in the same order. Plain text or src|||tgt (only
-  the target is scored), with or without byte-pair marks (gr@@ ac@@ ious). Only a line
-  feed ends a line; an empty line is an empty translation, but blank lines at the end are
-  not counted. Letters with accents may be composed or decomposed (Unicode's NFC or NFD).
-
-verdicts:
-  passed, failed    BLEU and the whole of its 95% interval agree
-  borderline        the threshold is within the interval; points depend on BLEU itself
-
-exit status:
-  0  BLEU reaches every threshold
-  1  BLEU is below one of them
-  2  the input cannot be scored; one line on stderr says why
+Files are UTF-8, one sentence per line, both in the same order: plain text or src|||tgt, with or
+without byte-pair marks (gr@@ ac@@ ious). An empty line is an empty translation, but blank lines at
+the end are not counted. A verdict is borderline where the threshold is within the interval; points
+depend on BLEU itself. The exit status is 0 if BLEU reaches every threshold, 1 if it does not, and
+2 if the input cannot be scored; one line on stderr says why.
 """
 
 

@@ -131,8 +131,6 @@ def grade(options: argparse.Namespace) -> int:
         held = grade_class(entries, conditions, stored, options.again, options.keep, change_for)
         records = stored.records(entry.key for entry in entries)
         decisions = decisions_in(options.output)
-    strangers = sorted({*decisions} - {member.id for member in roll.members})
-    print_note("decisions by hand for students who are not in this class", strangers)
     results = results_of(roll, records, decisions, assignment.late)
     write_summary(results, options.output)
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)

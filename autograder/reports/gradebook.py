@@ -23,7 +23,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
@@ -50,15 +50,6 @@ Json = dict[str, Any]
 """A notebook, or a cell, as nbformat defines it."""
 
 
-class GradedCell(NamedTuple):
-    """A cell of which nbgrader keeps a record."""
-
-    notebook: str
-    name: str
-    points: float | None  # None = an answer cell
-    kind: str
-
-
 class Gradebook:
     """nbgrader's gradebook, for the submissions of one assignment; students by their ids there."""
 
@@ -73,12 +64,24 @@ class Gradebook:
         if not paths:
             raise UserError(f"{HANDED_OUT / self.name}: there are no notebooks: run make release")
         self.notebooks: dict[str, Json] = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
-        self.cells = _graded_cells(self.notebooks)
-        points = {cell.name: cell.points for cell in self.cells}
+        self.tests: dict[str, str] = {}  # the notebook of each test cell
+        points = {}
+        for stem, _, marks in self._cells():
+            if marks["grade"]:
+                self.tests[marks["grade_id"]] = stem
+                points[marks["grade_id"]] = float(marks["points"])
         for task in (task for task in assignment.tasks if not task.by_hand or task.written):
             if (other := points.get(_test_cell(task.number))) != task.points:
                 difference = f"task {task.number} has {task.points:g} points, but {other} in the notebooks"
                 raise UserError(f"{difference}: run make release, so that they agree")
+
+    def _cells(self) -> Iterator[tuple[str, Json, Json]]:
+        """The test cells and the answer cells: the notebook, the cell, and nbgrader's metadata of it."""
+        for stem, notebook in self.notebooks.items():
+            for cell in notebook["cells"]:
+                marks = cell["metadata"].get("nbgrader", {})
+                if marks.get("grade") or marks.get("solution"):
+                    yield stem, cell, marks
 
     def write(self, student: str, mark: Mark, intake: Intake | None, member: Member | None = None) -> None:
         """Writes the points of all parts or none, and the notebooks that nbgrader makes feedback from.
@@ -90,33 +93,32 @@ class Gradebook:
         """
         parts = {_test_cell(part.part.number): part.part for part in mark.parts}
         scores = {_test_cell(part.part.number): part.score for part in mark.parts}
+        whole = mark.by_hand.value if mark.by_hand and not mark.excused else None
         if mark.lateness.unknown or mark.excused or mark.by_hand:
-            scores = dict.fromkeys(scores, 0.0 if mark.by_hand and not mark.excused else None)
+            scores = dict.fromkeys(scores, None if whole is None else 0.0)
         with self._connected() as book:
             self._prepare(book, student, {name for name, part in parts.items() if part.extension})
+            submission = book.find_submission(self.name, student)
             if member:
                 _introduce(book.find_student(student), member)
                 if member.submitted:
                     time = member.submitted.astimezone(UTC) if member.submitted.tzinfo else member.submitted
-                    book.find_submission(self.name, student).timestamp = time.replace(tzinfo=None)
-            for cell in (cell for cell in self.cells if cell.points is not None):
-                grade, score = book.find_grade(cell.name, cell.notebook, self.name, student), scores.get(cell.name)
-                is_bonus = cell.name in parts and parts[cell.name].extension
+                    submission.timestamp = time.replace(tzinfo=None)
+            for name, stem in self.tests.items():
+                grade, score = book.find_grade(name, stem, self.name, student), scores.get(name)
+                is_bonus = score is not None and parts[name].extension
                 # nbgrader allows no more than the cell's points
                 grade.auto_score = None if score is None else min(float(score), grade.cell.max_score)
-                grade.extra_credit = float(score) if is_bonus and score is not None else None
+                grade.extra_credit = float(score) if score is not None and is_bonus else None
                 grade.needs_manual_grade = score is None or grade.manual_score is not None
-                first = grade if cell.name == _test_cell(mark.parts[0].part.number) else None
-                if first and mark.by_hand and not mark.excused:
-                    first.extra_credit = mark.by_hand.value
+                if whole is not None and name == _test_cell(mark.parts[0].part.number):
+                    grade.extra_credit = whole
             book.db.commit()
-            submission = book.find_submission(self.name, student)
             percent = 0.0 if mark.by_hand else mark.lateness.percent
-            for number, notebook in enumerate(submission.notebooks):
-                penalty = round(submission.score * percent / 100, 2)
-                notebook.late_submission_penalty = 0.0 if number else penalty
+            for number, theirs in enumerate(submission.notebooks):
+                theirs.late_submission_penalty = 0.0 if number else round(submission.score * percent / 100, 2)
             book.db.commit()
-        answers, written = (answers_of(intake), intake.answers) if intake else ({}, "")
+        answers, written = (_answers_in(intake), intake.answers) if intake else ({}, "")
         folder = self.course / "autograded" / student / self.name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -171,12 +173,13 @@ class Gradebook:
         book.update_or_create_assignment(self.name)
         for notebook in self.notebooks:
             book.update_or_create_notebook(notebook, self.name)
-        for cell in self.cells:
-            if cell.points is None:
-                book.update_or_create_solution_cell(cell.name, cell.notebook, self.name)
+        for stem, cell, marks in self._cells():
+            name = marks["grade_id"]
+            if marks["grade"]:
+                more = {"max_score": 0.0 if name in bonus else float(marks["points"]), "cell_type": cell["cell_type"]}
+                book.update_or_create_grade_cell(name, stem, self.name, **more)
             else:
-                more = {"max_score": 0.0 if cell.name in bonus else cell.points, "cell_type": cell.kind}
-                book.update_or_create_grade_cell(cell.name, cell.notebook, self.name, **more)
+                book.update_or_create_solution_cell(name, stem, self.name)
         book.update_or_create_student(student)
         book.update_or_create_submission(self.name, student)
 
@@ -189,20 +192,11 @@ def _introduce(student: Any, member: Member) -> None:
     student.email = student.email or member.ids.get("email")
 
 
-def _graded_cells(notebooks: dict[str, Json]) -> list[GradedCell]:
-    return [
-        GradedCell(name, marks["grade_id"], float(marks["points"]) if marks["grade"] else None, cell["cell_type"])
-        for name, notebook in notebooks.items()
-        for cell in notebook["cells"]
-        if (marks := cell["metadata"].get("nbgrader", {})).get("grade") or marks.get("solution")
-    ]
-
-
 def _test_cell(number: str) -> str:
     return "test_" + number.replace(".", "_").lower()
 
 
-def answers_of(intake: Intake) -> dict[str, str]:
+def _answers_in(intake: Intake) -> dict[str, str]:
     """The text of every class and function at the top level of the graded modules, by name."""
     answers: dict[str, str] = {}
     for module in sorted(intake.submitted):

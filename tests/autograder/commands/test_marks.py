@@ -3,7 +3,6 @@
 import html
 import json
 import re
-import shutil
 
 import pytest
 
@@ -121,14 +120,6 @@ def test_mistakes_are_one_line_and_change_nothing(typed, output, tmp_path):
     assert typed.run("comment", "anna", "hello", "--output", tmp_path / "mraks") == 2
     assert "mraks/class.json: No such file or directory; expected the folder that" in typed.err
     assert not (tmp_path / "mraks").exists()
-
-
-def test_decisions_for_somebody_who_is_gone_are_noted(typed, folder):
-    typed.grade()
-    typed.decide("comment", "bob", "hello")
-    shutil.rmtree(folder / "bob")
-    typed.grade()
-    assert "note: decisions by hand for students who are not in this class: bob" in typed.err
 
 
 def test_everybody_on_the_roster_can_be_excused_or_marked(typed, output, tmp_path):

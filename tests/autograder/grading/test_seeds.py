@@ -1,16 +1,16 @@
-"""Every mark can be replayed, and no seed foretold; what decides marks, and only that, changes the grader's version."""
+"""Every mark can be had again, no seed is foretold; what decides marks, and only that, changes the grader's version."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from autograder.__main__ import main
-from autograder.commands import arguments, grade
+from autograder.commands import arguments
 from autograder.grading import grader_version as module
+from autograder.grading import submission
 from autograder.grading.grader_version import ROOMS, grader_version, weighting_of
-from autograder.grading.record import read_record, write_record
+from autograder.grading.record import write_record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.testing.results import State
@@ -29,51 +29,28 @@ def test_a_seed_follows_from_the_secret_alone():
     assert Seeds(b"secret", fixed=7).of_tests == 7
 
 
-@pytest.fixture
-def disputed(tmp_path, graded, class_folder, zygote, monkeypatch):
-    """A submission and its record, as `grade --record` writes it; the secret is the test's own."""
-    folder = tmp_path / "anna"
-    shutil.copytree(class_folder / "attention only", folder)
-    path = tmp_path / "anna.json"
-    write_record(path, graded("attention only"))
-    monkeypatch.setattr(arguments, "seeds_of_term", lambda root, fixed: Seeds(SEEDS.secret, fixed))
-    monkeypatch.setattr(grade, "open_grader", lambda *arguments: open_grader(*arguments, zygote))
-    return path, folder
-
-
 @pytest.mark.slow
-def test_a_disputed_mark_is_replayed(disputed, references, capsys):
-    path, folder = disputed
-    arguments = ["replay", str(path), str(folder), "--references", str(references)]
-    assert main(arguments) == 0
-    assert "the marks are those of" in capsys.readouterr().out
-    record = read_record(path)
+def test_a_disputed_mark_is_graded_again(tmp_path, graded, class_folder, zygote, references, monkeypatch, capsys):
+    folder, path = class_folder / "attention only", tmp_path / "anna.json"
+    record = graded("attention only")
+    write_record(path, record)
+    monkeypatch.setattr(arguments, "seeds_of_term", lambda root, fixed: Seeds(SEEDS.secret, fixed))
+    monkeypatch.setattr(submission, "open_grader", lambda *arguments: open_grader(*arguments, zygote))
+
+    def grade(*more: str) -> str:
+        options = ["--against", str(path), "--references", str(references), "--results", str(tmp_path / "r.json")]
+        assert main(["grade", str(folder), *options, *more]) in (0, 1)
+        return capsys.readouterr().out
+
+    printed = grade()
+    assert "the marks are those of" in printed and "other files" not in printed and "seal" not in printed
+    assert "is about other inputs (name its --seed)" in grade("--seed", "7")
     parts = list(record.judgement.parts)
     parts[3] = parts[3].changed(state=State.PASSED, score=10.0)
-    write_record(path, record.changed(judgement=record.judgement.changed(parts=tuple(parts))))
-    assert main(arguments) == 1
-    assert "1.4 Layer normalisation: 10 → 0 (passed → not attempted)" in capsys.readouterr().out
-
-
-def test_what_cannot_be_replayed_is_one_line(disputed, references, tmp_path, capsys):
-    path, folder = disputed
-    record = read_record(path)
-
-    def refused(record_path: Path | str, *arguments: str) -> str:
-        assert main(["replay", str(record_path), str(folder), *arguments, "--references", str(references)]) == 2
-        printed = capsys.readouterr().err
-        assert printed.count("\n") == 1
-        return printed
-
-    assert "not a record" in refused(folder / "attention.py")
-    assert "nowhere.json: No such file or directory" in refused("nowhere.json")
-    assert "another seed" in refused(path, "--seed", "7")
-    judgement = record.judgement.changed(seed_id="0" * 12)
-    write_record(tmp_path / "other.json", record.changed(judgement=judgement))
-    assert "--seed N" in refused(tmp_path / "other.json")
-    (folder / "train.py").write_text("# changed\n")
-    assert "not the files that" in refused(path)
-    assert json.loads(path.read_text())["judgement"]["seed_id"] == record.judgement.seed_id
+    write_record(path, record.changed(judgement=record.judgement.changed(parts=tuple(parts), content_hash="0" * 64)))
+    printed = grade()
+    assert "1.4 Layer normalisation: 10 → 0 (passed → not attempted)" in printed
+    assert "is about other files" in printed and "its seal does not fit" in printed
 
 
 @pytest.fixture
