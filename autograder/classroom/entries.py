@@ -71,11 +71,6 @@ class Roll(Model):
     left_out: tuple[Stray, ...]  # entries that are not graded
 
     @property
-    def missing(self) -> tuple[Member, ...]:
-        """The students who handed in nothing."""
-        return tuple(member for member in self.members if member.is_missing)
-
-    @property
     def to_decide(self) -> tuple[tuple[str, str], ...]:
         """Students with several submissions, of which a person has to choose one, and entries of nobody; why."""
         students = ((member.name, member.undecided_reason) for member in self.members if member.undecided)

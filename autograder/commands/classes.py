@@ -71,7 +71,7 @@ def list_download(options: argparse.Namespace) -> int:
         print(f"  {printable(entry.entry, 60):<{width}}  {about}".rstrip())
     sections = {
         "for you to decide": [f"{entry}: {why}" for entry, why in roll.to_decide],
-        "nothing handed in": [member.called for member in roll.missing],
+        "nothing handed in": [member.called for member in roll.members if member.is_missing],
         "left out": [f"{stray.entry}: {stray.reason}" for stray in roll.left_out if not stray.needs_decision],
     }
     for heading, shown in sections.items():

@@ -98,9 +98,11 @@ def submission_in(clone: Path, deadline: datetime | None) -> tuple[Path, datetim
     """
     if (clone / ".git").is_symlink() or not (clone / ".git").is_dir():
         raise GitError(".git is not a folder")
-    objects = clone / ".git" / "objects"
-    if os.path.lexists(objects / "info" / "alternates") or objects.is_symlink() or (objects / "pack").is_symlink():
-        raise GitError("it borrows objects from another repository")
+    borrowed = ("commondir", "objects/info/alternates", "objects/info/http-alternates")
+    links = ("HEAD", "objects", "objects/pack", "refs", "refs/heads", "packed-refs")
+    is_elsewhere = any(os.path.lexists(clone / ".git" / name) for name in borrowed)
+    if is_elsewhere or any((clone / ".git" / name).is_symlink() for name in links):
+        raise GitError("it borrows from another repository")
     copy = Path(tempfile.mkdtemp(dir=_workplace()))
     git(copy, "clone", "--quiet", "--bare", "--no-local", "--no-tags", str(clone.resolve()), str(copy))
     (copy / "info" / "attributes").write_text(ATTRIBUTES)

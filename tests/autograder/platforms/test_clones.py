@@ -109,7 +109,8 @@ def test_nothing_of_a_clone_runs(clones, commit, git, tmp_path):
     git(bob, "add", "-A")
     git(bob, "commit", "-q", "-m", "attributes")
     commit("hw-bob", "# later still\n", LATE)
-    for key in ("filter.evil.smudge", "filter.evil.clean", "core.fsmonitor", "core.pager", "core.sshCommand"):
+    keys = ("filter.evil.smudge", "filter.evil.clean", "core.fsmonitor", "core.pager", "core.sshCommand")
+    for key in (*keys, "uploadpack.packObjectsHook", "core.gitProxy", "gpg.program"):
         git(bob, "config", key, str(script))
     git(bob, "config", "remote.origin.promisor", "true")
     git(bob, "config", "remote.origin.url", f"ext::{script}")
@@ -120,8 +121,10 @@ def test_nothing_of_a_clone_runs(clones, commit, git, tmp_path):
     (bob / ".git" / "objects" / "info" / "alternates").write_text(f"{clones / 'hw-anna' / '.git' / 'objects'}\n")
     (clones / "hw-carl" / ".git").rename(tmp_path / "elsewhere")
     (clones / "hw-carl" / ".git").symlink_to(tmp_path / "elsewhere")
+    (clones / "hw-dora" / ".git" / "commondir").write_text(f"{clones / 'hw-anna' / '.git'}\n")
     reasons = {each.entry: each.unread_time for each in read(clones).submissions}
-    assert "borrows objects" in reasons["hw-bob"] and ".git is not a folder" in reasons["hw-carl"]
+    assert "borrows from another" in reasons["hw-bob"] and ".git is not a folder" in reasons["hw-carl"]
+    assert "borrows from another" in reasons["hw-dora"]
 
 
 def test_a_deadline_needs_commits_and_a_zone(tmp_path, capsys):
