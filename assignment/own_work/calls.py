@@ -22,7 +22,7 @@ Calls = Mapping[str, Callable[[], Any]]
 PADDING = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
 """A mask (2, 1, 1, 5)."""
 ATTENTION, HEADS, NORM = "attention.scaled_dot_product_attention", "attention.MultiHeadedAttention", "layers.LayerNorm"
-NETWORK, ENCODER, DECODER = "layers.FeedForward", "layers.EncoderLayer", "layers.DecoderLayer"
+ENCODER, DECODER = "layers.EncoderLayer", "layers.DecoderLayer"
 
 
 def normal(case: Case, *shape: int) -> Tensor:
@@ -70,13 +70,6 @@ def layer_norm(case: Case) -> Scene:
     return scene(NORM, axes, {"d_model": d}, x=normal(case, b, s, d))
 
 
-def feed_forward(case: Case) -> Scene:
-    """An inner size of its own."""
-    b, s, d, inner = case.choose([(2, 5, 8, 20), (3, 4, 6, 10), (2, 3, 12, 16)])
-    axes = {b: "sentences", s: "positions", d: "features", inner: "inner features"}
-    return scene(NETWORK, axes, {"d_model": d, "d_ff": inner}, x=normal(case, b, s, d))
-
-
 def attention_by_hand(case: Case) -> Scene:
     """One query, two keys, and a d_k whose root is 2."""
     first, second = case.choose([(6, 2), (4, 8), (2, 10), (8, 4)])
@@ -104,7 +97,6 @@ SCENES: Mapping[str, Callable[[Case], Scene]] = {
     ATTENTION: attention,
     HEADS: multi_head,
     NORM: layer_norm,
-    NETWORK: feed_forward,
 }
 BY_HAND: Mapping[str, Callable[[Case], Scene]] = {
     ATTENTION: attention_by_hand,
@@ -190,21 +182,6 @@ def calls_of_norm(submission: SubmissionUnderTest, case: Case) -> Calls:
     }
 
 
-def calls_of_feed_forward(submission: SubmissionUnderTest, case: Case) -> Calls:
-    """Zeros, and several positions."""
-
-    def apply(x: Tensor) -> Any:
-        return build(submission, case, NETWORK, 6, 10)(x)
-
-    return {
-        "x of shape (2, 4, 6)": lambda: apply(case.normal(2, 4, 6)),
-        "x of shape (2, 4, 6), all zeros": lambda: apply(torch.zeros(2, 4, 6, dtype=torch.float64)),
-        "x of shape (2, 4, 6), all ones": lambda: apply(torch.ones(2, 4, 6, dtype=torch.float64)),
-        "x of shape (1, 1, 6)": lambda: apply(case.normal(1, 1, 6)),
-        "x of shape (2, 4, 6), very large numbers": lambda: apply(1e6 * case.normal(2, 4, 6)),
-    }
-
-
 def calls_of_layer(component: str, submission: SubmissionUnderTest, case: Case) -> Calls:
     """Both orders of normalisation, in evaluation and, without dropout, in training."""
 
@@ -232,7 +209,6 @@ CALLS: Mapping[str, Callable[[SubmissionUnderTest, Case], Calls]] = {
     ATTENTION: calls_of_attention,
     HEADS: calls_of_heads,
     NORM: calls_of_norm,
-    NETWORK: calls_of_feed_forward,
     ENCODER: partial(calls_of_layer, ENCODER),
     DECODER: partial(calls_of_layer, DECODER),
 }

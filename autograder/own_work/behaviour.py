@@ -16,7 +16,7 @@ from ..testing.case import Case
 from .bench import Component
 from .hunts import quiet_changes
 from .question import N_OPTIONS, Question, Split, drawn, drawn_ranks, multiple_choice, with_wrong
-from .student_lines import Changing, Statement, changes_of, lines_of, mixed, slips, with_code, without
+from .student_lines import Change, Statement, changes_of, lines_of, mixed, with_code
 from .traced_questions import Place, Scene, Sight, about_numbers, about_shape, numbers_in, places_in, shapes_in, watch
 
 MOST_VERSIONS = 12
@@ -138,25 +138,22 @@ def _is_conditional(statement: Statement) -> bool:
 
 def symptom_question(component: Component) -> Question | None:
     """Ask for the symptom of a slip in one line."""
-    asked = "Somebody changes one line of your `{name}`. Only one of these can then be observed. Which one, and why?"
-    return _seen_question("symptom", slips, asked, component)
+    text = f"Somebody changes one line of your `{component.title}`. Only one of these is then seen. Which, and why?"
+    return _seen_question("symptom", text, changes_of(component.text, component.own), component)
 
 
 def purpose_question(component: Component) -> Question | None:
     """Ask for the purpose of a line, or of a step of it, by what is seen without it."""
-    asked = "{what} of your `{name}` is left out. What was it for: what is seen without it?"
-    return _seen_question("purpose", without, asked, component)
+    text = f"This line, or a step of it, is left out in your `{component.title}`. What is seen without it, and why?"
+    changes = [change for change in changes_of(component.text, component.own) if change.leaves_out]
+    return _seen_question("purpose", text, changes, component)
 
 
-def _seen_question(kind: str, changing: Changing, asked: str, component: Component) -> Question | None:
-    changes = mixed(changes_of(component.text, component.own, changing), component.draw)[:MOST_VERSIONS]
-    for index, right, options in drawn([component.seen(change.text) for change in changes], component.draw):
-        shown = component.changed_line(changes[index])
-        step = "Line" if shown.after == "pass" else "A step of line"
-        place = f"{step} {component.number(changes[index].line)}"
-        return multiple_choice(
-            kind, component.name, (asked.format(name=component.title, what=place),), right, options, change=shown
-        )
+def _seen_question(kind: str, text: str, changes: list[Change], component: Component) -> Question | None:
+    some = mixed(changes, component.draw)[:MOST_VERSIONS]
+    for index, right, options in drawn([component.seen(change.text) for change in some], component.draw):
+        shown = component.changed_line(some[index])
+        return multiple_choice(kind, component.name, (text,), right, options, change=shown)
     return None
 
 

@@ -48,13 +48,7 @@ class Bench(Protocol):
 
 
 class Component(Versions):
-    """A component of a submission, in the sandbox: the part that its author has written, and versions of it.
-
-    Attributes:
-        intake: the submission.
-        draw: for what is left to chance, from the seed.
-        own: the statements that the author has written.
-    """
+    """A component of a submission, in the sandbox: the statements that its author has written, and versions of it."""
 
     def __init__(self, name: str, intake: Intake, bench: Bench, seed: int) -> None:
         module = name.partition(".")[0]

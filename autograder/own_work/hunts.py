@@ -62,25 +62,15 @@ def quiet_changes(versions: Versions, changes: Iterable[Change]) -> Iterator[Qui
 
 @dataclass(frozen=True)
 class Hunt:
-    """A component of a student with one line changed.
+    """A component of a student with one line changed."""
 
-    Attributes:
-        number: of the component's task.
-        student: whose it is.
-        versions: where it is run.
-        change: the changed line.
-        suspects: all changes that might have been drawn.
-        lines: of the component, by their numbers in its module, as its listing shows them.
-        scene: a call of it, with arguments for the constructor of a class.
-    """
-
-    number: str
-    student: str
-    versions: Versions
+    number: str  # of the component's task
+    student: str  # whose it is
+    versions: Versions  # where it is run
     change: Change
-    suspects: Sequence[Change]
-    lines: Mapping[int, str]
-    scene: Scene
+    suspects: Sequence[Change]  # all changes that might have been drawn
+    lines: Mapping[int, str]  # of the component, by their numbers in its module, as its listing shows them
+    scene: Scene  # a call of it, with arguments for the constructor of a class
 
     def listed(self, line: int) -> int:
         """Return the number in the listing of a line of the module."""

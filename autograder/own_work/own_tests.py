@@ -13,7 +13,7 @@ all correct implementations again.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import attrgetter
@@ -137,17 +137,12 @@ def try_all(suites: Sequence[Suite], source: Source, assignment: Assignment, zyg
     try:
         workers.check(suites)
         for suite in suites:
-            try_suite(suite, workers.try_on, workers.draw)
+            while faults := suite.open_faults:
+                for known in workers.draw.sample(several := [*suite.right, *faults], len(several)):
+                    if suite.tests_for(known) and not (known.group and suite.finds(known.group)):
+                        workers.try_on(suite, known)
     finally:
         workers.implementations.close()
-
-
-def try_suite(suite: Suite, try_on: Callable[[Suite, Implementation], None], draw: random.Random) -> None:
-    """Try tests on implementations until nothing is left that may change what is found."""
-    while faults := suite.open_faults:
-        for known in draw.sample(several := [*suite.right, *faults], len(several)):
-            if suite.tests_for(known) and not (known.group and suite.finds(known.group)):
-                try_on(suite, known)
 
 
 class Workers:

@@ -45,31 +45,18 @@ class ChangedLine:
 
 @dataclass(frozen=True)
 class Question:
-    """A question.
+    """A question; code in its text stands between backquotes."""
 
-    Attributes:
-        kind: of question; see `examiner.KINDS`.
-        component: that it is about, "layers.LayerNorm".
-        text: the question, a paragraph for each item; code in it stands between backquotes.
-        excerpts: of the code.
-        change: of the code, that the question is about; None = of no change.
-        options: the answers to choose from; none where the student finds the answer alone.
-        right: the index of the right option; None where there are none.
-        answer: the answer in words.
-        why: what the examiner should know besides, a paragraph for each item.
-        numbers: the numbers of the answer, in their order, where it is typed.
-    """
-
-    kind: str
-    component: str
-    text: tuple[str, ...]
-    answer: str
-    excerpts: tuple[Excerpt, ...] = ()
-    change: ChangedLine | None = None
-    options: tuple[str, ...] = ()
-    right: int | None = None
-    why: tuple[str, ...] = ()
-    numbers: tuple[float, ...] = ()
+    kind: str  # see `examiner.KINDS`
+    component: str  # "layers.LayerNorm"
+    text: tuple[str, ...]  # paragraphs
+    answer: str  # in words
+    excerpts: tuple[Excerpt, ...] = ()  # of the code
+    change: ChangedLine | None = None  # that the question is about
+    options: tuple[str, ...] = ()  # the answers to choose from; none where the student finds the answer alone
+    right: int | None = None  # the index of the right option
+    why: tuple[str, ...] = ()  # what the examiner should know besides, in paragraphs
+    numbers: tuple[float, ...] = ()  # of an answer that is typed, in their order
 
     def is_answered(self, typed: str) -> bool:
         """True if the numbers of a typed answer are the right ones, in their order."""

@@ -34,21 +34,13 @@ NONE = "-"
 
 @dataclass(frozen=True)
 class Sheet:
-    """The questions for one student, or for partners.
+    """The questions for one student, or for partners."""
 
-    Attributes:
-        key: of the submission.
-        name: for people.
-        questions: `examiner.N_QUESTIONS` of them, or N_IN_A_SITTING.
-        reason: why there are not so many; "" = there are.
-        content: the beginning of the submission's hash.
-    """
-
-    key: str
+    key: str  # of the submission
     name: str
     questions: tuple[Question, ...] = ()
-    reason: str = ""
-    content: str = ""
+    reason: str = ""  # why there are too few
+    content: str = ""  # the beginning of the submission's hash
 
 
 def write_sheets(sheets: Sequence[Sheet], title: str, output: Path) -> list[Path]:

@@ -11,7 +11,7 @@ import copy
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,12 +39,7 @@ LIBRARIES = {"torch", "nn", "F", "math", "np", "self", "super"}
 
 @dataclass(frozen=True)
 class Statement:
-    """A simple statement of a student's.
-
-    Attributes:
-        node: of the syntax tree.
-        function: the innermost function around it.
-    """
+    """A simple statement of a student's, and the innermost function around it."""
 
     node: ast.stmt
     function: ast.FunctionDef
@@ -153,26 +148,23 @@ def with_code(text: str, node: ast.stmt | ast.expr, code: str) -> str | None:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of one line.
+    """A change of one line."""
 
-    Attributes:
-        line: its number.
-        before: the line as it is.
-        after: the line as it would be.
-        text: the whole module with it.
-        kind: of slip.
-    """
+    line: int  # its number
+    before: str  # the line as it is
+    after: str  # the line as it would be
+    text: str  # the whole module with it
+    kind: str  # of slip
 
-    line: int
-    before: str
-    after: str
-    text: str
-    kind: str
+    @property
+    def leaves_out(self) -> bool:
+        """True if a statement, or a step of one, is no longer there."""
+        return self.after == "pass" or (self.kind in LEAVING_OUT and len(self.after) < len(self.before))
 
 
 def slips(statement: Statement) -> Iterator[tuple[str, str]]:
     """The kind of each slip, and the statement's code with it."""
-    if isinstance(statement.node, ast.Expr):
+    if isinstance(statement.node, (ast.Expr, ast.AugAssign)):
         yield "statements", "pass"
     kinds = arguments_of(statement.function)
     making = [call for call in calls_in(statement.node) if makes(call)]
@@ -192,25 +184,12 @@ def slips(statement: Statement) -> Iterator[tuple[str, str]]:
             yield "not_passed_on", statement.with_expression(node, ast.Constant(None))
 
 
-def without(statement: Statement) -> Iterator[tuple[str, str]]:
-    """A statement left out, and each step of it that can be left out."""
-    if not isinstance(statement.node, ast.Return):
-        yield "statements", "pass"
-    for kind, code in slips(statement):
-        if kind in LEAVING_OUT and len(code) < len(ast.unparse(statement.node)):
-            yield kind, code
-
-
-Changing = Callable[[Statement], Iterator[tuple[str, str]]]
-"""From a statement to kinds of changes, and its code with them."""
-
-
-def changes_of(text: str, own: Sequence[Statement], changing: Changing = slips) -> list[Change]:
-    """All changes of one line in the statements of a module's text that stand on one line, each changed line once."""
+def changes_of(text: str, own: Sequence[Statement]) -> list[Change]:
+    """All slips in the statements of a module's text that stand on one line, each changed line once."""
     changes: dict[tuple[int, str], Change] = {}
     for statement in own:
         line = statement.node.lineno
-        for kind, code in changing(statement) if len(statement.lines) == 1 else ():
+        for kind, code in slips(statement) if len(statement.lines) == 1 else ():
             changed = with_code(text, statement.node, code)
             before, after = (version.split("\n")[line - 1].strip() for version in (text, changed or text))
             if changed and after != before and changed.count("\n") == text.count("\n"):

@@ -3,9 +3,7 @@
 The code is run in small calls and watched, as by a debugger. What is asked, and what is right, follows from the text of
 the component alone: whoever has the same code gets the same questions, at home and where it is graded.
 
-    asked = find("layers.LayerNorm", submission, assignment)
-    asked.tag             distinguishes versions of the component
-    asked.listing         its lines with the numbers by which questions name them
+    find("layers.LayerNorm", submission, assignment).questions
 """
 
 from __future__ import annotations

@@ -63,16 +63,10 @@ class Trial:
 
 
 class Versions(ABC):
-    """A component of a submission, and versions of its module.
-
-    Attributes:
-        name: "layers.LayerNorm"; `module` and `title` are its parts.
-        text: of the module.
-        seed: of all random inputs.
-        tables: the calls, scenes and symptoms that the assignment offers.
-    """
+    """A component of a submission, and versions of its module."""
 
     def __init__(self, name: str, text: str, seed: int, tables: OwnWork) -> None:
+        """Takes "layers.LayerNorm", the module's text, the seed of all random inputs, and the assignment's tables."""
         self.name, self.text, self.seed, self.tables = name, text, seed, tables
         self.module, _, self.title = name.partition(".")
         self._known: dict[tuple[str, str | None], list[Results]] = {}

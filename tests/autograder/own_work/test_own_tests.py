@@ -1,23 +1,17 @@
 """What students' own tests earn: the reference's all, weak ones little, and those that reject right code nothing."""
 
-import random
 import textwrap
-import warnings
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from types import SimpleNamespace
 
 import pytest
-import torch
 
-from assignment.stand_ins.own_tests import try_test
 from autograder.at_home.notebook import run_task
 from autograder.intake.modules import Intake
 from autograder.own_work.graded import judge_own_work
-from autograder.own_work.made_code import Implementation, implementations_of
-from autograder.own_work.own_tests import Suite, read_verdicts, try_suite
-from autograder.own_work.student_lines import named_tests
+from autograder.own_work.made_code import implementations_of
+from autograder.own_work.own_tests import read_verdicts
 from autograder.sandbox.replies import Answer
 from autograder.sandbox.worker.messages import Decoder, ProtocolError
 from autograder.testing.results import State
@@ -27,13 +21,12 @@ from foundation.places import REFERENCE, ROOT
 ASSIGNMENT = read_assignment()
 [TASK] = [task for task in ASSIGNMENT.tasks if task.tests_of]
 KNOWN = implementations_of(TASK, ASSIGNMENT)
-CLASSES = {"attention": ("TestAttention", TASK.tests_of[0]), "LayerNorm": ("TestLayerNorm", TASK.tests_of[1])}
+CLASSES = {"attention": "TestAttention", "LayerNorm": "TestLayerNorm"}
 
 PRELUDE = """
 import pytest
 import random
 import torch
-from torch.autograd import gradcheck
 from torch.nn.functional import layer_norm, scaled_dot_product_attention as ours
 from torch.testing import assert_close
 
@@ -77,57 +70,10 @@ SUITES: dict[str, tuple[str, set[str], str]] = {
 """Weak and wrong tests, with the names of `PRELUDE`: the body, the groups that it finds, what its author is told."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _imports():
-    """What `assert_close` imports when it first runs warns of itself."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.testing.assert_close(torch.ones(1), torch.ones(1))
-
-
 def suite(argument: str, body: str) -> str:
     """A module with one test."""
     test = f"    def test_it(self, {argument}):\n{textwrap.indent(body, ' ' * 8)}"
-    return f"{PRELUDE}\nclass {CLASSES[argument][0]}:\n{test}\n"
-
-
-def make(text: str):
-    names: dict = {}
-    exec(text, names)
-    return names["implementation"]
-
-
-def tried(argument: str, text: str) -> Suite:
-    """Tests of ours, tried in this process; nothing in them needs a sandbox."""
-    name, component = CLASSES[argument]
-    found, names = Suite(name, component, KNOWN[component], named_tests(text, name)), {}
-    draw = random.Random(1)
-    exec(text, names)
-
-    def try_on(suite: Suite, known: Implementation) -> None:
-        for test in suite.tests_for(known):
-            seeds = [draw.getrandbits(32) for _ in range(2)]
-            reasons = try_test(names[name], test, partial(make, known.text), seeds)
-            suite.verdicts.setdefault(known.name, {})[test] = not reasons[-1 if known.group else 0]
-
-    try_suite(found, try_on, draw)
-    return found
-
-
-def groups(found: Suite) -> set[str]:
-    return {one.item.partition(": ")[2] for one in found.outcomes if one.state is State.PASSED}
-
-
-@pytest.mark.parametrize("name", SUITES)
-def test_a_weak_suite_is_worth_what_the_table_says(name):
-    body, worth, message = SUITES[name]
-    argument = "LayerNorm" if "LayerNorm" in body else "attention"
-    found = tried(argument, suite(argument, body))
-    assert groups(found) == worth
-    assert bool(found.counting) != bool(message) and message in found.report
-
-
-REFERENCE_SUITE = (REFERENCE / "own_tests.py").read_text(encoding="utf-8")
+    return f"{PRELUDE}\nclass {CLASSES[argument]}:\n{test}\n"
 
 
 def judged(zygote, text: str):
@@ -136,13 +82,26 @@ def judged(zygote, text: str):
     return judge_own_work(intake, TASK, SimpleNamespace(assignment=quick, zygote=zygote), KNOWN, 7)
 
 
+def groups(result) -> set[str]:
+    return {mark.name.partition(": ")[2] for mark in result.items if not mark.missed}
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_a_weak_suite_is_worth_what_the_table_says(zygote, name):
+    body, worth, message = SUITES[name]
+    result = judged(zygote, suite("LayerNorm" if "LayerNorm" in body else "attention", body))
+    assert groups(result) == worth
+    assert message in result.message and ("counts for nothing" in result.message) == bool(message)
+
+
 @pytest.mark.slow
 def test_the_reference_earns_all_in_the_sandbox(zygote):
-    result = judged(zygote, REFERENCE_SUITE)
+    result = judged(zygote, (REFERENCE / "own_tests.py").read_text(encoding="utf-8"))
     assert (result.state, result.message) == (State.PASSED, "")
     assert [mark.missed for mark in result.items] == [0] * len(TASK.items)
 
 
+HONEST = "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
 TROUBLE = {  # what a test does, and what is said of it; the test beside it still counts
     "while True: pass": "it takes too long",
     "attention(*draw()); torch.zeros(10**12)": "it rejects correct code",
@@ -155,13 +114,8 @@ TROUBLE = {  # what a test does, and what is said of it; the test beside it stil
 @pytest.mark.slow
 @pytest.mark.parametrize("body", TROUBLE)
 def test_a_test_that_goes_wrong_costs_only_itself(zygote, body):
-    text = (
-        suite("attention", body)
-        + "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
-    )
-    result = judged(zygote, text)
-    assert result.state is State.FAILED
-    assert {"attention: scale", "attention: softmax"} <= {mark.name for mark in result.items if not mark.missed}
+    result = judged(zygote, suite("attention", body) + HONEST)
+    assert result.state is State.FAILED and groups(result) == FORMULA
     assert f"test_it counts for nothing: {TROUBLE[body]}" in result.message
 
 
@@ -251,8 +205,6 @@ class TestAttention:
 """
 """What tells implementations apart, or gets at them, were it there. Where it is not, these tests pass each time."""
 
-HONEST = "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
-
 
 @pytest.mark.hostile
 @pytest.mark.slow
@@ -292,7 +244,7 @@ def test_a_forger_gains_nothing(zygote, name):
     """The test beside it finds at most what it finds alone."""
     text = suite("attention", FORGERS[name]) + HONEST + "\nclass TestLayerNorm:\n    pass\n"
     result = judged(zygote, WRITES + text)
-    assert {mark.name for mark in result.items if not mark.missed} <= {f"attention: {group}" for group in FORMULA}
+    assert groups(result) <= FORMULA
 
 
 @pytest.mark.hostile
