@@ -175,12 +175,11 @@ class TrainedModel:
         return "\n".join([*lines, *(f"{letter}: {text}" for letter, text in zip(LETTERS, self.options, strict=True))])
 
     def reply(self, answer: str) -> str:
-        """Say whether an answer is right. Raises: UserError unless it is one of the letters."""
+        """Say whether a letter is right. Raises: UserError unless it is one of them."""
         letter = answer.strip().upper()
-        if len(letter) != 1 or letter not in LETTERS:
+        if letter not in [*LETTERS]:
             raise UserError(f"the answer {answer!r}: expected one of {', '.join(LETTERS)}")
-        is_right = letter == self.right
-        return f"{letter} is right." if is_right else f"It is not {letter}: what would you see with that mistake?"
+        return f"{letter} is right." if letter == self.right else f"{letter} is wrong: what would you see of it?"
 
 
 def draw_model(student: str, assignment: Assignment) -> TrainedModel | None:

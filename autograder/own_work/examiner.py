@@ -32,22 +32,14 @@ class Examiner:
     """Asks about one submission after the other."""
 
     def __init__(self, bench: Bench, seeds: Seeds, sitting: str = "", is_hunt: bool = False) -> None:
-        """Takes an open grader and the term's seeds.
-
-        With the name of a sitting, such as its date, there are other questions. A hunt is one question about a change
-        of a component.
-        """
+        """Takes an open grader and the term's seeds; the name of a sitting, such as its date, draws other questions."""
         self._bench, self._seeds, self._sitting = bench, seeds, sitting
         self._tables = OwnWork(bench.assignment)
         self._n_questions = 1 if is_hunt else N_IN_A_SITTING if sitting else N_QUESTIONS
         self._kinds = HUNT if is_hunt else KINDS
 
     def sheet(self, key: str, name: str, intake: Intake) -> Sheet:
-        """The questions for the student, or for the partners, who have handed this in.
-
-        Raises:
-            SandboxUnavailableError: where the machine cannot contain the submission.
-        """
+        """The questions for whoever has handed this in. Raises: SandboxUnavailableError."""
         content, on = content_hash(intake.hashes), f" on {self._sitting}" if self._sitting else ""
         seed = self._seeds.seed_of(f"questions to {key} about {content}{on}")
         names = [c for task in self._bench.assignment.tasks if not task.extension for c in task.components]
@@ -66,16 +58,14 @@ class Examiner:
             ask, table = self._kinds[kind]
             # Components about which there is no question yet come first.
             own.sort(key=lambda component: sum(question.component == component.name for question in questions))
-            for component in own:
-                if len(questions) == self._n_questions:
-                    return questions
-                is_possible = component.name in self._tables[table]
-                if (kind, component.name) in asked or not is_possible or not component.works:
-                    continue
+            possible = [component for component in own if component.name in self._tables[table]]
+            for component in [component for component in possible if (kind, component.name) not in asked]:
                 asked.add((kind, component.name))
-                if (question := ask(component)) is not None:
+                if component.works and (question := ask(component)) is not None:
                     questions.append(question)
                     break
+            if len(questions) == self._n_questions:
+                break
         return questions
 
 

@@ -19,7 +19,7 @@ from foundation.texts import with_comment
 
 from ..intake.sources import Sources, in_module, tree_of
 from ..testing.comparison import fail
-from .operators import mutations
+from .operators import mutations, own_attribute
 
 if TYPE_CHECKING:  # students have no intake
     from ..intake.modules import Intake
@@ -167,6 +167,7 @@ def slips(statement: Statement) -> Iterator[tuple[str, str]]:
     if isinstance(statement.node, (ast.Expr, ast.AugAssign)):
         yield "statements", "pass"
     kinds = arguments_of(statement.function)
+    called = {own_attribute(call.func) for call in calls_in(statement.function)} - {""}
     making = [call for call in calls_in(statement.node) if makes(call)]
     sizes = {id(size) for call in making for size in (*call.args, *(keyword.value for keyword in call.keywords))}
     # A tensor in place of several results is unpacked only if it has as many sentences.
@@ -176,7 +177,7 @@ def slips(statement: Statement) -> Iterator[tuple[str, str]]:
         # With a layer of other sizes nothing works.
         own = kinds.get(node.id) if isinstance(node, ast.Name) and id(node) not in sizes else None
         alike = [name for name in kinds if kinds[name] == own]
-        for kind, other in mutations(node, alike):
+        for kind, other in mutations(node, alike, called):
             is_unpacked = node is unpacked and not isinstance(other, (ast.Call, ast.Tuple))
             if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other) and not is_unpacked:
                 yield kind, statement.with_expression(node, other)

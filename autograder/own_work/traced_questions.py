@@ -71,14 +71,11 @@ class Scene:
 
 @dataclass(frozen=True)
 class Place:
-    """An expression that is looked at: after a statement that sets it, or before the one that it is a part of.
+    """An expression that is looked at: after a statement that sets it, or before the one that it is a part of."""
 
-    The statement is known by its first and last line in the module, and by its number in the component's listing.
-    """
-
-    first: int
+    first: int  # line of the statement in the module
     last: int
-    number: int
+    number: int  # of the first line in the component's listing
     code: str
     is_after: bool
     is_in_block: bool
@@ -204,12 +201,10 @@ def numbers_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> It
 
 def _asked_for_runs(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Question | None:
     """Ask how often a line in a branch or a loop is run."""
-    inner = sorted(
-        {(sight.place.number, sight.times) for sight in sights if sight.place.is_in_block or sight.times > 1}
-    )
+    inner = {(sight.place.number, sight.times) for sight in sights if sight.place.is_in_block or sight.times > 1}
     if not inner:
         return None
-    line, n = draw.choice(inner)
+    line, n = draw.choice(sorted(inner))
     return scene.ask("runs", f"How often is line {line} run? 0 = never.", n)
 
 
