@@ -28,14 +28,17 @@ NOT_KEPT = b".venv/\n__pycache__/\n.pytest_cache/\nruns/\n*.png\nsubmission.zip\
 """Left out of a student's own repository by git."""
 
 GRADER, COURSE, FOUNDATION = "autograder", "assignment", "foundation"
-TESTS, STAND_INS, OWN_WORK = f"{COURSE}/tests/", f"{COURSE}/stand_ins/", f"{COURSE}/own_work/"
+TESTS = f"{COURSE}/tests/"
+STAND_INS = f"{COURSE}/stand_ins/"
+OWN_WORK = f"{COURSE}/own_work/"
 PYTEST_INI = f"{TESTS}pytest.ini"
 PATTERNS, HINTS = f"{COURSE}/misconceptions/patterns.json", f"{COURSE}/hints.json"
 ENTRY = f"{GRADER}/reports/gradescope.py"
 LOADED_BY_PATH = f"{GRADER}/sandbox/worker/"
 QUOTING = tuple(f"{COURSE}/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
 """They quote the reference, so they do not travel: failures are not named there."""
-SCORER, GIVEN = "grade.py", "given"
+SCORER = "grade.py"
+GIVEN = "given"
 PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "tqdm", "pydantic", "matplotlib", "ipython", "ipywidgets")
 """Imported by grading and by submissions; students' notebooks need more."""
 

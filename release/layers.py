@@ -243,7 +243,8 @@ def _opaque_parts(text: str) -> Iterator[str]:
         yield f"{hidden} characters that cannot be seen"
     dense = _BETWEEN.sub("", text)
     windows = (dense[start : start + WINDOW] for start in range(0, len(dense) - WINDOW + 1, WINDOW // 2))
-    yield from (f"text that looks random ({part[:12]}…)" for part in windows if _evenness(part) < WINDOW_IS_EVEN)
+    if random := next((part for part in windows if _evenness(part) < WINDOW_IS_EVEN), ""):
+        yield f"text that looks random ({random[:12]}…)"
 
 
 def _evenness(text: str) -> float:

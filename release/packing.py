@@ -28,7 +28,8 @@ ENTRY_POINT = "autograder/at_home/start.py"
 SETTINGS = "pytest.ini"
 PLUGIN = "autograder.at_home.own_run"
 CONFTEST = Path(__file__).with_name("templates") / "conftest.py.jinja"
-REQUIREMENTS, LOCK = "requirements.txt", "requirements.lock"
+REQUIREMENTS = "requirements.txt"
+LOCK = "requirements.lock"
 
 
 class Audience(StrEnum):
@@ -39,8 +40,10 @@ class Audience(StrEnum):
     INSTRUCTORS = "instructors"  # all
 
 
-STUDENT_ZIP, NOTEBOOKS_ZIP = "student.zip", "notebooks.zip"
-GRADESCOPE_ZIP, INSTRUCTOR_ZIP = "gradescope.zip", "instructor.zip"
+STUDENT_ZIP = "student.zip"
+NOTEBOOKS_ZIP = "notebooks.zip"
+GRADESCOPE_ZIP = "gradescope.zip"
+INSTRUCTOR_ZIP = "instructor.zip"
 MANIFEST = "MANIFEST.json"
 NOTEBOOK_SOURCES = "notebooks/source"
 """nbgrader's folder for the notebooks with solutions."""

@@ -29,11 +29,13 @@ from foundation.command_line import UserError
 from foundation.places import ANSWERS
 from foundation.texts import COMMENT, hint_above, line_of
 
-BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+BEGIN = "### BEGIN SOLUTION"
+END = "### END SOLUTION"
 HINT_FORM = "`# TODO 1.3: what to do`"
 TRANSLATIONS = "translations.txt"
 IGNORED_FOLDERS = {"__pycache__", "runs"}
-ASSIGNMENT_FILE, REFERENCE = "assignment/assignment.toml", "reference"
+ASSIGNMENT_FILE = "assignment/assignment.toml"
+REFERENCE = "reference"
 
 _RUFF = ("-m", "ruff", "check", "--isolated", "--no-cache", "--quiet", "--exit-zero", "--select", "F401", "--fix", "-")
 
