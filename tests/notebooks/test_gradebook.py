@@ -86,7 +86,7 @@ def test_the_whole_round(course, tmp_path) -> None:
     run("nbgrader", "export", "--to", str(tmp_path / "grades.csv"))
     lines = (tmp_path / "grades.csv").read_text().splitlines()
     rows = [row for row in csv.DictReader(lines) if row["assignment"] == NAME]
-    assert {row["student_id"]: float(row["score"]) for row in rows} == {"half": 52.0, "files": 12.0}, graded[-3000:]
+    assert {row["student_id"]: float(row["score"]) for row in rows} == {"half": 52.0, "files": 12.0}
     assert {row["max_score"] for row in rows} == {"100.0"}
     notebook = json.loads((root / "autograded" / "files" / NAME / FIRST).read_text())
     cells = {cell["id"]: cell for cell in notebook["cells"]}
