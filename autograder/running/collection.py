@@ -265,7 +265,7 @@ def row_of(item: pytest.Function) -> dict[str, object]:
 def run_in_process(tests: Collection, submission: InProcessSubmission, task: Task, seed: int) -> str:
     """Runs a task's tests on code in this process, which is closed afterwards; returns what it has printed."""
     printed = io.StringIO()
-    tests.screen = sys.stderr
+    tests.screen = sys.stdout  # nbgrader gives no points to a cell that writes to stderr
     try:
         with redirect_stdout(printed), redirect_stderr(printed):
             tests.hand_over(submission, seed)
