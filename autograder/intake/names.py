@@ -102,40 +102,77 @@ def _harmless_names_in(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def paths_in(text: str) -> tuple[tuple[Named, str], ...]:
-    """The names, attributes, calls and class patterns in a module, with the dotted name of what is named or called.
+def bindings_in(text: str) -> Mapping[str, Collection[str]]:
+    """The dotted names that imports and plain assignments bind each name to, wherever they stand in a module.
 
-    Such a name is "torch.nn.LayerNorm" or "builtins.vars", where imports and plain assignments show it; otherwise "".
+    One that begins with a dot is of another module of the submission; "*" has all whose names are imported.
     """
-    known = {name: f"builtins.{name}" for name in {*dir(builtins), "__builtins__"} - WATCHED}
-    paths: list[tuple[Named, str]] = []
+    known: dict[str, set[str]] = {}
+    for name in {*dir(builtins), "__builtins__"} - WATCHED:
+        known[name] = {f"builtins.{name}"}
     for node in nodes_of(text):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
-                known[alias.asname or first] = alias.name if alias.asname else first
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            known |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Assign) and (path := path_of(node.value, known)):
-            known |= {target.id: path for target in node.targets if isinstance(target, ast.Name)}
+                known.setdefault(alias.asname or first, set()).add(alias.name if alias.asname else first)
+        elif isinstance(node, ast.ImportFrom):
+            origin = "." * bool(node.level) + (node.module or "")
+            for alias in node.names:
+                whole = origin if alias.name == "*" else f"{origin.rstrip('.')}.{alias.name}"
+                known.setdefault(alias.asname or alias.name, set()).add(whole)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and (paths := paths_of(node.value, known)):
+                    known.setdefault(target.id, set()).update(paths)
+    return known
+
+
+def paths_in(text: str, sources: Sources | None = None) -> Iterator[tuple[Named, str]]:
+    """Yield the names, attributes, calls and class patterns in a module, with the dotted name of what is meant.
+
+    Such a name is "torch.nn.LayerNorm" or "builtins.vars", where imports and plain assignments show it, in other
+    modules of the submission, too; otherwise "". Where several may be meant, there is a pair for each.
+    """
+    known = bindings_in(text)
     for node in nodes_of(text):
         if isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)):
-            paths.append((node, path_of(node, known)))
+            meant: ast.AST = node
         elif isinstance(node, ast.Call):
-            paths.append((node, path_of(node.func, known)))
+            meant = node.func
         elif isinstance(node, ast.MatchClass):
-            paths.append((node, ""))
-    return tuple(paths)
+            yield node, ""
+            continue
+        else:
+            continue
+        paths = {whole for path in paths_of(meant, known) for whole in _followed(path, sources or {})}
+        yield from ((node, path) for path in sorted(paths) or [""])
 
 
-def path_of(node: ast.AST, known: Mapping[str, str]) -> str:
-    """The dotted name of an expression, where that of its first name is known; otherwise ""."""
+def paths_of(node: ast.AST, known: Mapping[str, Collection[str]]) -> list[str]:
+    """The dotted names that an expression may have, where those of its first name are known."""
     attributes: list[str] = []
     while isinstance(node, ast.Attribute):
         attributes.append(node.attr)
         node = node.value
-    first = known.get(node.id, "") if isinstance(node, ast.Name) else ""
-    return ".".join([first, *reversed(attributes)]) if first else ""
+    if not isinstance(node, ast.Name):
+        return []
+    firsts = known.get(node.id) or [f"{origin.rstrip('.')}.{node.id}" for origin in known.get("*", ())]
+    return [".".join([first, *reversed(attributes)]) for first in firsts]
+
+
+def _followed(path: str, sources: Sources, depth: int = 3) -> Iterator[str]:
+    """Yield a dotted name as it is; of another module of the submission, what that module's imports bind it to."""
+    if not path.startswith("."):
+        yield path
+        return
+    parts = path[1:].split(".")
+    for end in range(1, len(parts)) if depth else ():
+        name = ".".join(parts[:end])
+        texts = [text for module, (_, text) in sources.items() if module == name or module.endswith(f".{name}")]
+        for text in texts:
+            for bound in paths_of(ast.Name(parts[end]), bindings_in(text)):
+                if not bound.startswith("builtins."):
+                    yield from _followed(".".join([bound, *parts[end + 1 :]]), sources, depth - 1)
 
 
 def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_module) -> Iterator[str]:
@@ -145,7 +182,7 @@ def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_mo
     *some, last = [name.rpartition(".")[2] for name in forbidden.components] or [""]
     somewhere = f"it in {', '.join(some)}{' and ' * bool(some)}{last}" if last else ""
     for module, (_, text) in sources.items():
-        for node, path in paths_in(text):
+        for node, path in paths_in(text, sources):
             is_forbidden = path.startswith("torch.") and pattern.fullmatch(path.rpartition(".")[2])
             if is_forbidden and not isinstance(node, ast.Call) and (place := locate(module, node.lineno)):
                 where = "" if path.rpartition(".")[2] in always else somewhere
@@ -171,8 +208,8 @@ def find_internals(
     given: dict[str, set[str]] = {}  # lines that were handed out, as far as they use internals
     for module in modules:
         text = release.get(module, ("", ""))[1]
-        given[module] = {text.split("\n")[line - 1].strip() for line, _ in internals_in(text, pattern)}
-    named = ((module, *use) for module in sorted(modules) for use in internals_in(sources[module][1], pattern))
+        given[module] = {text.split("\n")[line - 1].strip() for line, _ in internals_in(text, pattern, release)}
+    named = ((module, *use) for module in sorted(modules) for use in internals_in(sources[module][1], pattern, sources))
     for module, line, name in (*seen, *named):
         code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""
         if code and code not in given[module]:
@@ -190,8 +227,7 @@ def _followed_in(node: ast.AST) -> list[ast.AST]:
     return []
 
 
-@lru_cache(maxsize=64)
-def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
+def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, str]]:
     """Line and name of the internals that a module names, and of functions that take computed names."""
     is_internal = cache(re.compile(pattern).fullmatch)
     nodes = nodes_of(text)
@@ -199,7 +235,7 @@ def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
     followed = {part for node in nodes if node not in of_classes for part in _followed_in(node)}
     plain = set()  # functions of `BY_NAME` that are called with a name that everybody can read
     uses = set()
-    for node, path in paths_in(text):
+    for node, path in paths_in(text, sources):
         names = [path[at:] for at, before in enumerate("." + path) if before == "."]  # torch.sys.modules is sys.modules
         if isinstance(node, ast.Attribute):
             names.append(f".{node.attr}")

@@ -107,6 +107,8 @@ def names(text):
         ("import sys\nx = [s.modules for s in (sys,)]", "sys, handed on"),
         ("import torch\nfor t in (torch,):\n    x = t.ops", "torch, handed on"),
         ("import torch\nclass A:\n    t = torch\nx = A.t.ops", "torch, handed on"),
+        ("import torch\ndef f():\n    import math as torch\nx = torch.ops", "torch.ops"),
+        ("from torch._C import *\nx = _nn", "torch._C._nn"),
         ("from torch import nn\ndef f(n=nn):\n    return n.modules", "torch.nn, handed on"),
     ],
 )
@@ -129,6 +131,20 @@ def test_a_use_is_listed(text, name):
 )
 def test_a_mention_or_an_own_name_is_not(text):
     assert names(text) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from .data import torch as t\nx = t.ops",
+        "from .data import lib\nx = lib.ops",
+        "from . import data\nx = data.lib.ops",
+        "from .data import *\nx = lib.ops",
+    ],
+)
+def test_a_module_is_known_by_way_of_another_one(line):
+    sources = {"data": ("data.py", "import torch\nimport torch as lib\n"), "layers": ("layers.py", line)}
+    assert [use.partition(" in ")[0] for use in find_internals(sources, ["layers"], FORBIDDEN, {})] == ["torch.ops"]
 
 
 def test_places_one_for_each_line():
