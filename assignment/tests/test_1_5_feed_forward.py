@@ -33,6 +33,7 @@ OTHERS: tuple[Any, ...] = (
     partial(F.gelu, approximate="tanh"),
     F.silu,
     F.leaky_relu,
+    F.relu6,
     F.elu,
     F.softplus,
     torch.tanh,

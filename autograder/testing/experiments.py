@@ -22,6 +22,7 @@ Compute = Callable[[Inputs], Tensor]
 """From arguments by name to the part of the result that was wrong. Raises whatever it likes."""
 
 AXES = {0: "sentence", -2: "position"}
+MOST_FITS = 2
 
 
 def look(
@@ -99,10 +100,14 @@ def other_mode(call: Compute, formulas: Sequence[Compute], inputs: Inputs, modul
 
 
 def of_other_arguments(result: Tensor, formulas: Sequence[Compute], inputs: Inputs) -> Iterator[str]:
-    """Notices a result that is right for other arguments."""
-    for text, changed in others(inputs):
-        if any(alike(result, wanted) for wanted in tried(formulas, {**inputs, **changed})):
-            yield f"this is the right result {text}"
+    """Notices a result that is right for other arguments; two kinds of them may fit."""
+    fits = [
+        text
+        for text, changed in others(inputs)
+        if any(alike(result, wanted) for wanted in tried(formulas, {**inputs, **changed}))
+    ]
+    if fits:
+        yield f"this is the right result {', or '.join(fits[:MOST_FITS])}"
 
 
 def others(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:

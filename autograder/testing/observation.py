@@ -124,7 +124,7 @@ def about_mask(actual: object, expected: Tensor) -> str:
         return ""
     different = actual != expected
     if bool(different.all()):
-        return "True and False are swapped"
+        return "True and False are swapped" * (expected.numel() > 1)
     if expected.dim() == 2:
         if torch.equal(actual.mT, expected):
             return "rows and columns are swapped"
