@@ -204,7 +204,7 @@ def verdicts_of(task: Task, sandbox: Sandbox) -> dict[str, str]:
 
 def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str]) -> Iterator[Row]:
     """A row for each item of a task; a person's finding counts more than a computed one."""
-    wrong = set[str]()
+    wrong, unknown = set[str](), set[str]()
     for mark in result.items:
         missed = [outcome for outcome in result.outcomes if outcome.item == mark.name and outcome.state != State.PASSED]
         to_people = [outcome.state.value for outcome in missed if not outcome.state.has_mark]
@@ -216,7 +216,10 @@ def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str
             verdict, _, reason = by_hand[mark.name].partition(": ")
         if verdict != "wrong" and mark.requires in wrong:  # as the rubric has it
             verdict, reason = "wrong", f"counts only with: {mark.requires}"
+        elif verdict == "right" and mark.requires in unknown:
+            verdict, reason = "unknown", f"counts only with: {mark.requires}"
         wrong |= {mark.name} if verdict == "wrong" else set()
+        unknown |= {mark.name} if verdict == "unknown" and kit != "kept" else set()
         yield Row(result.task.number, mark.name, kit, why[:MOST_WHY], verdict, reason or "")
 
 
