@@ -182,7 +182,9 @@ def _member(
     if last is None:
         return member.changed(undecided=tuple(each.entry for each in several))
     is_dated = last.submitted or last.unread_time or last.is_late is not None
-    dated = last if is_dated else student  # by the roster, where the download has no times
+    dated: HandedIn | Student = last
+    if not is_dated:  # by the roster, where the download has no times; there a partner may have none
+        dated = next((each for each in (student, *owners[last]) if each.submitted or each.unread_time), student)
     is_group = bool(student.group) and last.people and plain(student.group) == plain(last.people[0].name)
     is_own = owners[last] == (student,) and len(last.people) == 1 and not is_group
     return member.changed(

@@ -82,3 +82,12 @@ def test_a_student_is_found_by_id_mail_name_or_entry():
     }.items():
         with pytest.raises(UserError, match=words):
             find_student(roll, name)
+
+
+def test_a_partner_without_a_time_in_the_roster_is_as_late_as_who_handed_in(folder, tmp_path):
+    roster = tmp_path / "worksheet.csv"
+    lines = ["Identifier,Full name,Group,Last modified (submission)", "bob,Bob,B,-", "dan,Dan,A,-"]
+    roster.write_text("\n".join([*lines, 'anna,Anna,A,"Saturday, 19 December 2026, 11:20 PM"', "carl,Carl,C,-\n"]))
+    members = {member.id: member for member in take_class(folder, None, ASSIGNMENT, roster)[0].members}
+    assert f"{members['dan'].submitted:%d %H:%M}" == f"{members['anna'].submitted:%d %H:%M}" == "19 23:20"
+    assert members["dan"].key == "anna" and members["bob"].submitted is members["carl"].submitted is None
