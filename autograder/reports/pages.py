@@ -19,6 +19,7 @@ from ..classroom.marks import PartMark, Result, by_submission
 from ..classroom.similarity import Findings, Written
 from ..course.catalogue import Fault
 from ..grading.record import Record
+from ..grading.scoring import shown
 from ..intake.sources import file_of
 from .class_page import class_view
 from .class_summary import records_of
@@ -29,7 +30,7 @@ STUDENTS, CLASS, SIMILAR = "students", "class.html", "similar.html"
 CONTEXT = 2
 """Lines shown around those that two submissions share."""
 MOST_LINES = 80
-ENVIRONMENT = make_environment(TEMPLATES, points=as_score, counted=counted, details=details_of)
+ENVIRONMENT = make_environment(TEMPLATES, points=as_score, counted=counted, details=details_of, bleu=shown)
 MOST_CHARACTERS = 200
 
 
@@ -45,9 +46,9 @@ def write_pages(
         for key, record in records.items()
     }
     (output / STUDENTS).mkdir(exist_ok=True)
-    for key, shown in graded.items():
+    for key, page in graded.items():
         view = student_view(records[key], assignment, shared[key])
-        write_page("student.html", output / STUDENTS / f"{key}.html", **view, **shown)
+        write_page("student.html", output / STUDENTS / f"{key}.html", **view, **page)
     view = class_view(results, roll, assignment, catalogue)
     write_page("class.html", output / CLASS, **view, graded=graded, **links_in(output, records))
 

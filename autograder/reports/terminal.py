@@ -5,6 +5,7 @@ from __future__ import annotations
 from foundation.texts import counted, printable
 
 from ..grading.record import MAX_TEXT, Part, Record, Run
+from ..grading.scoring import shown
 from ..testing.results import State
 
 
@@ -53,8 +54,8 @@ def as_table(record: Record) -> str:
     needs_review = "  (needs review)" if judgement.score is None else ""
     lines += ["", f"  {'score':<{width + 7}} {_as_points(judgement.score)} / {judgement.max_score:g}{needs_review}"]
     if bleu := judgement.bleu:
-        interval = f"[{bleu.low:.3f}, {bleu.high:.3f}]"
-        lines.append(f"  BLEU {bleu.value:.3f}, 95% interval {interval}, {counted(bleu.sentences, 'line')}")
+        interval = f"95% interval {shown(bleu.low)} to {shown(bleu.high)}"
+        lines.append(f"  BLEU {shown(bleu.value)}, {interval}, {counted(bleu.sentences, 'line')}")
     names_of: dict[str, list[str]] = {}  # a message that several parts share is printed once
     for part in judgement.parts:
         if text := text_of(part):
