@@ -38,6 +38,8 @@ def grade(options: argparse.Namespace) -> int:
         check_file(path)
     conditions = conditions_of(options)
     old = read_record(options.against) if options.against else None
+    if options.against and not options.against.is_file():
+        raise UserError(f"{options.against}: no such file; expected a record that `grade-class` has written")
     if options.against and old is None:
         raise UserError(f"{options.against}: not a record; expected a file that `grade-class` has written")
 
