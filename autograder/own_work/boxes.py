@@ -95,8 +95,10 @@ def hunts_at_home(student: str, sources: Sources, assignment: Assignment, number
 
 @lru_cache(maxsize=16)
 def _hunt_at_home(number: str, component: str, student: str, sources: Any, path: Path) -> Hunt:
-    assignment = read_assignment(path)
-    versions = AtHome(component, dict(sources), assignment)
+    assignment, modules = read_assignment(path), dict(sources)
+    if (module := component.partition(".")[0]) not in modules:
+        raise UserError(f"{assignment.package}/{module}.py is missing: the hunt in {number} is made of your own code")
+    versions = AtHome(component, modules, assignment)
     trial = versions.judge()
     if not trial.outcomes:
         raise UserError(f"the tests of {number} are handed out later, and the hunt with them")
@@ -206,7 +208,8 @@ def tell_hunts(student: str, sources: Sources, assignment: Assignment, answer: s
     if model and answer:
         return model.reply(answer)
     hunts = describe_hunts(student, sources, assignment)
-    return f"{hunts}\n\n{model.describe()}\n--answer LETTER checks an answer" if model else hunts
+    how = f'to check an answer: --answer LETTER, or in a notebook hunt("{student}", LETTER)'
+    return f"{hunts}\n\n{model.describe()}\n{how}" if model else hunts
 
 
 def read_mistakes(path: Path) -> list[dict[str, str]]:

@@ -153,6 +153,12 @@ def test_each_answer_is_judged_by_itself(judge, module, old, new, earned, messag
     assert sorted(passed) == earned and message in result.message
 
 
+def test_a_file_that_is_missing_is_named():
+    modules = {name: source for name, source in SOURCES.items() if name != "layers"}
+    with pytest.raises(UserError, match=r"layers\.py is missing: the hunt in 1\.4 "):
+        hunts_at_home("anna", modules, ASSIGNMENT, ["1.4"])
+
+
 def test_an_answer_about_the_trained_model_gets_a_reply():
     model = draw_model("anna", ASSIGNMENT)
     assert "trained with one of these mistakes" in model.describe()
