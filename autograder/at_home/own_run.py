@@ -277,7 +277,7 @@ class OwnRun:
             return "the tests cannot judge this: a person will read it"
         points = f"{result.score:.3g} of {task.points:g} points" if task.points else f"{n_passed} of {total} tests pass"
         lost = [mark for mark in result.items if mark.missed or mark.requires]
-        missing = ", ".join(mark.name + f" ({mark.points:.2g})" * bool(task.points) for mark in lost)
+        missing = ", ".join(mark.name + f" ({mark.points:.3g})" * bool(task.points) for mark in lost)
         return points + f"; missing: {missing}" * bool(lost)
 
 
