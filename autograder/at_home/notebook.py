@@ -44,8 +44,8 @@ GRADED_LATER = ("own_tests",)
 """Their points depend on what students do not have: the faults that their tests find."""
 
 
-Answers = tuple[Sources, dict[str, list[str]], list[str]]
-"""The modules; of each with answers, the cell and line of each of its lines; a note on each unreadable cell."""
+Answers = tuple[Sources, dict[str, list[str]], dict[Cell, str]]
+"""The modules; of each with answers, the cell and line of each of its lines; why a cell is unreadable."""
 
 
 class Course:
@@ -110,7 +110,8 @@ class Course:
             result, text = run_task(task, sources, seed, self.assignment, locate)
         except KeyboardInterrupt:
             raise UserError(f"check({number!r}) was stopped") from None
-        parts = [text, *unreadable, *self._hints(task, sources, result.state)]
+        untold = {cell: why for cell, why in unreadable.items() if f"{cell}, {why}" not in text}
+        parts = [text, *describe_unreadable(untold), *self._hints(task, sources, result.state)]
         if result.state is State.NOT_ATTEMPTED:
             parts.append("The tests see your answer as you have last run or saved it.")
         print("\n\n".join(parts))
@@ -161,7 +162,7 @@ def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, lo
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
     if task.understanding in GRADED_LATER:
         result = replace(result, score=0.0)
-    judged = {component.partition(".")[0] for component in task.components}
+    judged = {component.partition(".")[0] for component in task.components} - {*assignment.own_tests}
     mentions = find_mentions({name: sources[name] for name in judged & sources.keys()}, assignment.contract.forbidden)
     return result, "\n".join([as_text(result, tests, printed, seed), *mentions])
 
@@ -204,7 +205,7 @@ def assemble(folder: Path, history: Sequence[str], skeleton: Sources, assignment
     counting = {
         cell: why for cell, why in distribution.unreadable.items() if cell.notebook != HERE or _definitions(cell)
     }
-    return {**skeleton, **intake.sources}, intake.origins, describe_unreadable(counting)
+    return {**skeleton, **intake.sources}, intake.origins, counting
 
 
 def saved_cells(folder: Path) -> list[Cell]:

@@ -174,9 +174,23 @@ def test_a_cell_that_cannot_be_read_is_named_by_the_check(notebooks, folder, his
     saved = "(task_2_1_EncoderLayer), which begins `class EncoderLayer(nn.Module)`"
     assert f"{saved}, cannot be read, so what it defines is missing (line 1: expected ':'" in printed
     assert "this notebook, cell 1, which begins `class Decoder:`, cannot be read" in printed
-    assert printed.count("cannot be read") == 3, "experiments, and what was run again since, are not"
+    assert printed.count("cannot be read") == 2, "experiments, and what was run again since, are not"
     assert "SyntaxError: this notebook, cell 5, line 2: '(' was never closed" in printed
+    assert printed.count("this notebook, cell 5") == 1
     assert "raise SyntaxError" not in printed
+
+
+def test_an_answer_that_waits_for_input_is_told_so(notebooks, history, course, capsys) -> None:
+    norm = solved(course, "LayerNorm").replace("centred = x -", "input('go on? ')\n        centred = x -")
+    history += ["import torch\nfrom torch import Tensor, nn", norm]
+    assert notebooks.check("1.4") < 10
+    assert "EOFError: nobody can answer input() while code is tested" in capsys.readouterr().out
+
+
+def test_own_tests_may_use_what_a_task_may_not(notebooks, history, capsys) -> None:
+    history += ["import torch\nclass TestLayerNorm:\n    norm = staticmethod(torch.nn.functional.layer_norm)\n"]
+    notebooks.check("E.4")
+    assert "grading refuses" not in capsys.readouterr().out
 
 
 def test_bad_input_is_named_without_a_traceback(notebooks, folder) -> None:
