@@ -45,6 +45,8 @@ from .hints import ATTEMPTS, count_attempt, not_python, read_hints
 NOT_SHOWN, TO_DO = "more failed", "still to be written"
 WIDTH = 80
 """Columns of a terminal: a task that is still to be written gets one line."""
+PRINTED = 20
+"""So many lines of what a test printed are shown."""
 QUESTIONS = LOOK_AT.strip(), OBSERVED.strip()
 SUBMISSION, SEED = pytest.StashKey[SubmissionUnderTest](), pytest.StashKey[int]()
 """The code under test, and the seed of all random inputs."""
@@ -150,6 +152,7 @@ class OwnRun:
         if error is not None and not item.config.getoption("fulltrace"):
             call.excinfo = self._shortened(error, item.path)
         report = yield
+        report.sections = [(name, last_lines(text)) for name, text in report.sections]
         state, why = classify(error, lambda error: (State.ERROR, str(error)))
         if state is State.NOT_ATTEMPTED:
             report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1] or 0, f"Skipped: {why}")
@@ -294,3 +297,10 @@ def add_contrast(report: pytest.TestReport, text: str) -> None:
         lines = report.longrepr.reprtraceback.reprentries[-1].lines  # type: ignore[union-attr]
         at = next((n for n, line in enumerate(lines) if line.lstrip("E ").startswith(QUESTIONS)), len(lines))
         lines.insert(at, f"E     {ONLY.strip()}     {text}")
+
+
+def last_lines(text: str) -> str:
+    """The end of what was printed: a `print` left in a loop would bury the message."""
+    lines = text.splitlines(keepends=True)
+    left_out = [f"… {len(lines) - PRINTED} more lines; -s shows all\n"] if len(lines) > PRINTED else []
+    return "".join([*left_out, *lines[-PRINTED:]])
