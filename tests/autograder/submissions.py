@@ -35,7 +35,7 @@ def record_of(name: str, *results: TaskResult, others: State = State.PASSED, **f
 
 def write_submission(folder: Path, *changes: tuple[str, str, str], modules: tuple[str, ...] = MODEL) -> Path:
     """Files of the reference, some of them changed: module, old text, new text."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for module in modules:
         text = (REFERENCE / f"{module}.py").read_text(encoding="utf-8")
         for name, old, new in changes:
