@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -107,23 +108,23 @@ def bindings_in(text: str) -> Mapping[str, Collection[str]]:
 
     One that begins with a dot is of another module of the submission; "*" has all whose names are imported.
     """
-    known: dict[str, set[str]] = {}
+    known = defaultdict[str, set[str]](set)
     for name in {*dir(builtins), "__builtins__"} - WATCHED:
-        known[name] = {f"builtins.{name}"}
+        known[name].add(f"builtins.{name}")
     for node in nodes_of(text):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
-                known.setdefault(alias.asname or first, set()).add(alias.name if alias.asname else first)
+                known[alias.asname or first].add(alias.name if alias.asname else first)
         elif isinstance(node, ast.ImportFrom):
             origin = "." * bool(node.level) + (node.module or "")
             for alias in node.names:
                 whole = origin if alias.name == "*" else f"{origin.rstrip('.')}.{alias.name}"
-                known.setdefault(alias.asname or alias.name, set()).add(whole)
+                known[alias.asname or alias.name].add(whole)
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name) and (paths := paths_of(node.value, known)):
-                    known.setdefault(target.id, set()).update(paths)
+                    known[target.id].update(paths)
     return known
 
 
@@ -144,7 +145,7 @@ def paths_in(text: str, sources: Sources | None = None) -> Iterator[tuple[Named,
             continue
         else:
             continue
-        paths = {whole for path in paths_of(meant, known) for whole in _followed(path, sources or {})}
+        paths = {whole for path in paths_of(meant, known) for whole in _resolved(path, sources or {})}
         yield from ((node, path) for path in sorted(paths) or [""])
 
 
@@ -160,7 +161,7 @@ def paths_of(node: ast.AST, known: Mapping[str, Collection[str]]) -> list[str]:
     return [".".join([first, *reversed(attributes)]) for first in firsts]
 
 
-def _followed(path: str, sources: Sources, depth: int = 3) -> Iterator[str]:
+def _resolved(path: str, sources: Sources, depth: int = 3) -> Iterator[str]:
     """Yield a dotted name as it is; of another module of the submission, what that module's imports bind it to."""
     if not path.startswith("."):
         yield path
@@ -168,11 +169,11 @@ def _followed(path: str, sources: Sources, depth: int = 3) -> Iterator[str]:
     parts = path[1:].split(".")
     for end in range(1, len(parts)) if depth else ():
         name = ".".join(parts[:end])
-        texts = [text for module, (_, text) in sources.items() if module == name or module.endswith(f".{name}")]
-        for text in texts:
-            for bound in paths_of(ast.Name(parts[end]), bindings_in(text)):
+        for module, (_, text) in sources.items():
+            of_module = bindings_in(text) if f".{module}".endswith(f".{name}") else {}
+            for bound in paths_of(ast.Name(parts[end]), of_module):
                 if not bound.startswith("builtins."):
-                    yield from _followed(".".join([bound, *parts[end + 1 :]]), sources, depth - 1)
+                    yield from _resolved(".".join([bound, *parts[end + 1 :]]), sources, depth - 1)
 
 
 def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_module) -> Iterator[str]:
@@ -205,14 +206,17 @@ def find_internals(
     lines = {module: sources[module][1].split("\n") for module in modules}
     uses: dict[tuple[str, int], str] = {}
     pattern = forbidden.internals or NO_TEXT
-    given: dict[str, set[str]] = {}  # lines that were handed out, as far as they use internals
-    for module in modules:
+
+    @cache
+    def given(module: str) -> set[str]:
+        """The lines that were handed out, as far as they use internals."""
         text = release.get(module, ("", ""))[1]
-        given[module] = {text.split("\n")[line - 1].strip() for line, _ in internals_in(text, pattern, release)}
+        return {text.split("\n")[line - 1].strip() for line, _ in internals_in(text, pattern, release)}
+
     named = ((module, *use) for module in sorted(modules) for use in internals_in(sources[module][1], pattern, sources))
     for module, line, name in (*seen, *named):
         code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""
-        if code and code not in given[module]:
+        if code and code not in given(module):
             uses.setdefault((module, line), f"{name} in {locate(module, line)}: {code[:MAX_CODE_SHOWN]}")
     return list(uses.values())[:MOST_INTERNALS]
 
