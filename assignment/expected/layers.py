@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from types import SimpleNamespace
 from typing import Any
@@ -80,6 +80,12 @@ def network_formula(d_model: int, d_ff: int) -> Formula:
     return Formula(shapes, lambda parts: partial(network, parts=parts), exchangeable=[0])
 
 
+@cache
+def attention_module(d_model: int, n_heads: int) -> nn.Module:
+    """PyTorch's multi-headed attention, without any numbers."""
+    return nn.MultiheadAttention(d_model, n_heads, batch_first=True, device="meta")
+
+
 def heads(
     query: Tensor,
     key: Tensor,
@@ -106,7 +112,7 @@ def heads(
         "out_proj.weight": matrices[3].mT,
         "out_proj.bias": biases[3],
     }
-    module = nn.MultiheadAttention(query.size(-1), n_heads, batch_first=True, device="meta")
+    module = attention_module(query.size(-1), n_heads)
     with mock.patch.object(F, "scaled_dot_product_attention", inner):
         output, _ = functional_call(module, numbers, (query, key, value), {"need_weights": False})
     return output, seen[1]

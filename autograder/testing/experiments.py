@@ -8,7 +8,7 @@ parameter changes? What they find is true of this call, whatever the mistake is;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import permutations
+from itertools import islice, permutations
 from typing import Any
 
 import torch
@@ -101,13 +101,13 @@ def other_mode(call: Compute, formulas: Sequence[Compute], inputs: Inputs, modul
 
 def of_other_arguments(result: Tensor, formulas: Sequence[Compute], inputs: Inputs) -> Iterator[str]:
     """Notices a result that is right for other arguments; two kinds of them may fit."""
-    fits = [
+    fits = (
         text
         for text, changed in others(inputs)
         if any(alike(result, wanted) for wanted in tried(formulas, {**inputs, **changed}))
-    ]
-    if fits:
-        yield f"this is the right result {', or '.join(fits[:MOST_FITS])}"
+    )
+    if texts := [*islice(fits, MOST_FITS)]:
+        yield f"this is the right result {', or '.join(texts)}"
 
 
 def others(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
