@@ -33,7 +33,7 @@ from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
 from .flows import deviation_of_heads
-from .layers import EPSILON, KINDS, attention_formulas, heads, network_formula, norm_of
+from .layers import EPSILON, KINDS, attention_formulas, heads, look_tokens_up, network_formula, norm_of
 from .search import Component, Draw, Formula, find_formula, learned, normal
 
 COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
@@ -110,16 +110,7 @@ def made(
 
 def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
     """An embedding with random vectors: rows of a table, multiplied by sqrt(d_model); options of `made`."""
-
-    def look_tokens_up(parts: Sequence[Tensor]) -> Computation:
-        def vectors(tokens: Tensor) -> Tensor:
-            factors = torch.full_like(tokens, d_model, dtype=parts[0].dtype).sqrt().view(-1, 1)
-            bags = F.embedding_bag(tokens.view(-1, 1), parts[0], mode="sum", per_sample_weights=factors)
-            return bags.view(*tokens.shape, d_model)
-
-        return vectors
-
-    formula = Formula([(vocab_size, d_model)], look_tokens_up)
+    formula = Formula([(vocab_size, d_model)], lambda parts: partial(look_tokens_up, table=parts[0]))
 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
         # One with more rows than tokens fails a test of its own; a flat one may be in any order.

@@ -5,7 +5,6 @@ belongs to which sublayer is found by trying: only the right roles give what com
 and write them out: `search` finds them. Stacks and models may consist of layers of their own, see `own_parts`.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +25,17 @@ from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 
 from .flows import PARTS_ARE_RIGHT, flow_of
-from .layers import KINDS, Census, Sizes, check_parts, expect_own_layers, has_usual_shapes, layer_formulas, norm_of
+from .layers import (
+    KINDS,
+    Census,
+    Sizes,
+    check_parts,
+    expect_own_layers,
+    has_usual_shapes,
+    layer_formulas,
+    look_tokens_up,
+    norm_of,
+)
 from .own_parts import PARTS_OF_STACKS, OwnParts
 from .readings import expect_plain, needs_reader, pairs_of
 from .search import Component, Formula, find_formula, learned, normal
@@ -293,11 +302,8 @@ class ModelSubject:
         stacks = {kind: own_parts.stack(kind, *settings, **options) for kind in ("Decoder", "Encoder")}
         side = stacks["Decoder" if method == "decode" else "Encoder"] or needs_reader("model with parts of its own")
 
-        def embed(tokens: Tensor, table: Tensor, factor: float) -> Tensor:
-            return factor * F.embedding(tokens, table)
-
-        tables, factors = self._tables(method, own_parts.rest), (math.sqrt(d_model), 1.0)  # the embedding's task
-        embeddings: list[Computation] = [partial(embed, table=x, factor=f) for x in tables for f in factors]
+        tables, shares = self._tables(method, own_parts.rest), (1.0, d_model**-0.5)  # the embedding's task
+        embeddings: list[Computation] = [partial(look_tokens_up, table=x, share=s) for x in tables for s in shares]
         return {"T": embeddings, "P": own_parts.positions(), "S": [side], "G": [side]}
 
     def _tables(self, method: str, leaves: Sequence[Tensor]) -> list[Tensor]:

@@ -1,7 +1,7 @@
 """Trainings with a submission's `train_epoch` on a small stand-in for the model, and what they should end with.
 
-Before a step the gradient should be that of the mean over all labels of the group's batches: each batch's own gradient,
-weighted by its share of the labels. Which weights it has instead is found by least squares.
+Before a step the gradient should be that of the mean over all labels of the group's batches. How much the gradient of
+each batch should count in it, and how much it does, is found by least squares.
 """
 
 from collections.abc import Iterator, Sequence
@@ -75,12 +75,15 @@ class Training:
         self.sizes = [parameter.numel() for parameter in self.start[:n_learned]]
         self.n_numbers = sum(self.sizes)
         # No two batches have the same number of labels, whatever the seed: their weights must differ.
-        self.batches = []
+        self.batches: list[Batch] = []
+        self.n_words: list[int] = []  # labels that are no padding, by batch
         shuffled = case.shuffle(SHAPES)
         for number in range(1, n_batches + 1):
             special = {"one sentence": (1, number, number), "many labels": (8 + number, 12, 9), "equal": (3, 4, 4)}
             usual = case.choose(shuffled[number % len(SHAPES)])
-            self.batches.append(self._draw_batch(case, *special.get(shape, usual)))
+            b, t, cut = special.get(shape, usual)
+            self.batches.append(self._draw_batch(case, b, t, cut))
+            self.n_words.append(t + (b - 1) * cut)
 
     def _draw_batch(self, case: Case, b: int, t: int, cut: int) -> Batch:
         """A batch of b sentences, one with t labels and the others with `cut`."""
@@ -132,9 +135,8 @@ class Training:
         moving = [torch.zeros_like(parameter) for parameter in learned]
         losses: list[float] = []
         for step, group in enumerate(self.groups):
-            by_batch = [self.losses_of_words(copy, self.batches[number]) for number in group]
-            losses += [float(of_words.detach().mean()) for of_words in by_batch]
-            gradients = torch.autograd.grad(torch.cat(by_batch).mean(), learned)
+            losses += [float(self.mean_loss(copy, [number]).detach()) for number in group]
+            gradients = torch.autograd.grad(self.mean_loss(copy, group), learned)
             norm = float(torch.stack([gradient.square().sum() for gradient in gradients]).sum().sqrt())
             scale = 1.0 if self.max_grad_norm is None else min(1.0, self.max_grad_norm / norm)
             with torch.no_grad():
@@ -145,14 +147,16 @@ class Training:
         spare = [torch.ones(3, dtype=self.dtype)] if without_gradient == "one more" else []
         return means, [p.detach().to(self.dtype) for p in copy.parameters()] + spare
 
-    def losses_of_words(self, model: TinyTranslator, batch: Batch, **other: Any) -> Tensor:
-        """The loss of each label of a batch but padding, (words,), perhaps by other settings."""
-        pad, smoothing = other.get("pad", self.pad), other.get("smoothing", self.smoothing)
-        read = model.encode(batch["src"], batch["encoder_mask"])[0]
-        states = model.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0]
-        scores, is_word = model.get_predictions(states).mT, batch["labels"] != pad
-        losses = F.cross_entropy(scores, batch["labels"], ignore_index=pad, label_smoothing=smoothing, reduction="none")
-        return losses[is_word]
+    def mean_loss(self, model: TinyTranslator, numbers: Sequence[int], **other: Any) -> Tensor:
+        """The mean over all words of these batches, perhaps by other settings of the criterion."""
+        options = {"ignore_index": self.pad, "label_smoothing": self.smoothing, **other}
+        total = torch.zeros((), dtype=torch.float64)
+        for batch in (self.batches[number] for number in numbers):
+            read = model.encode(batch["src"], batch["encoder_mask"])[0]
+            states = model.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0]
+            scores = model.get_predictions(states).mT
+            total = total + F.cross_entropy(scores, batch["labels"], reduction="sum", **options)
+        return total / sum(self.n_words[number] for number in numbers)
 
     def check(self, trained: list[Tensor], label: str, look_at: str) -> None:
         """Fail unless the parameters after training are the expected ones."""
@@ -196,14 +200,15 @@ class Training:
         """Name what the first epoch's loss is in place of the mean, where no step changes the parameters."""
         with torch.no_grad():
             model = copy_of(self.start)
-            by_batch = [self.losses_of_words(model, batch) for batch in self.batches]
-        losses, of_all = [float(of_words.mean()) for of_words in by_batch], torch.cat(by_batch)
+            numbers = range(len(self.batches))
+            losses = [float(self.mean_loss(model, [number])) for number in numbers]
+            of_all = float(self.mean_loss(model, numbers))
         others = {
             "the sum of the batches' losses": sum(losses),
             "the last batch's loss": losses[-1],
             "the first batch's loss": losses[0],
-            "the mean over all labels": float(of_all.mean()),
-            "the sum over all labels": float(of_all.sum()),
+            "the mean over all labels": of_all,
+            "the sum over all labels": of_all * sum(self.n_words),
         }
         fits = (text for text, loss in others.items() if abs(loss - returned[0]) < 1e-6 * abs(loss))
         return next((f"this is {text}" for text in fits), "")
@@ -218,11 +223,13 @@ def copy_of(parameters: Sequence[Tensor]) -> TinyTranslator:
     return model
 
 
-def gradient_of(training: Training, parameters: Sequence[Tensor], number: int, **other: Any) -> Tensor:
-    """The gradient of a batch's mean loss, all numbers in a row; `other` settings are a pad, a smoothing, a mode."""
-    model = copy_of(parameters).train(other.get("is_training", True))
+def gradient_of(
+    training: Training, parameters: Sequence[Tensor], numbers: Sequence[int], is_training: bool = True, **other: Any
+) -> Tensor:
+    """The gradient of the mean loss of these batches, all numbers in a row; `other` settings of the criterion."""
+    model = copy_of(parameters).train(is_training)
     with torch.enable_grad():
-        loss = training.losses_of_words(model, training.batches[number], **other).mean()
+        loss = training.mean_loss(model, numbers, **other)
         gradients = torch.autograd.grad(loss, list(model.parameters()))
     return torch.cat([gradient.flatten() for gradient in gradients])[: training.n_numbers]
 
@@ -244,15 +251,15 @@ def first_deviation(training: Training, steps: Sequence[Sequence[Any]]) -> str:
         due = training.rate_of(number - 1)
         if abs(rate - due) > EXACT * due:
             return f"step {number} has the learning rate {rate:.4g}; it should be {due:.4g}"
-        before += [(f"batch {index + 1}", gradient_of(training, parameters, index)) for index in group]
+        before += [(f"batch {index + 1}", gradient_of(training, parameters, [index])) for index in group]
     if len(steps) != len(groups):
         return f"the optimizer takes {len(steps)} steps; it should take {len(groups)}"
     return "the gradient is right before each step: do the parameters change by the optimizer's steps alone?"
 
 
 OTHER_GRADIENTS: dict[str, dict[str, Any]] = {
-    "is that of a loss that counts padding, too": {"pad": -100},
-    "is that of a loss that has no label smoothing": {"smoothing": 0.0},
+    "is that of a loss that counts padding, too": {"ignore_index": -100},
+    "is that of a loss that has no label smoothing": {"label_smoothing": 0.0},
     "belongs to a model in eval mode": {"is_training": False},
 }
 
@@ -261,10 +268,9 @@ def deviation_of_gradient(
     training: Training, applied: Tensor, parameters: Sequence[Tensor], group: range, before: list[tuple[str, Tensor]]
 ) -> str:
     """Name which gradient this is, continuing "the gradient before the step"; "" if it is right."""
-    counts = [float((training.batches[number]["labels"] != training.pad).sum()) for number in group]
-    shares = torch.tensor(counts, dtype=torch.float64) / sum(counts)
-    own, max_norm = [gradient_of(training, parameters, number) for number in group], training.max_grad_norm
-    whole = wanted = shares @ torch.stack(own)
+    own, max_norm = [gradient_of(training, parameters, [number]) for number in group], training.max_grad_norm
+    whole = wanted = gradient_of(training, parameters, group)
+    shares = weights_of(own, whole)
     norm, due = float(applied.norm()), float(wanted.norm())
     if max_norm is not None and max_norm < due:
         wanted, due = wanted * (max_norm / due), max_norm
@@ -299,7 +305,7 @@ def deviation_of_gradient(
         late = [name for (name, _), weight in zip(before, weights[len(own) :], strict=True) if abs(weight) > EXACT]
         return f"contains that of {', '.join(late)}, too, from an earlier step"
     for text, changes in OTHER_GRADIENTS.items():
-        if solve([gradient_of(training, parameters, number, **changes) for number in group], applied) is not None:
+        if solve([gradient_of(training, parameters, [number], **changes) for number in group], applied) is not None:
             return text
     return "is another one than that of the mean over all labels of the group"
 
@@ -322,11 +328,16 @@ def other_clipping(training: Training, gradient: Tensor, whole: Tensor, by_batch
     return next((text for text, other in others.items() if alike(gradient, other)), "")
 
 
+def weights_of(gradients: Sequence[Tensor], gradient: Tensor) -> Tensor:
+    """The weights with which gradients come nearest to another one."""
+    solution: Tensor = torch.linalg.lstsq(torch.stack([*gradients], dim=1), gradient[:, None]).solution
+    return solution[:, 0]
+
+
 def solve(gradients: Sequence[Tensor], gradient: Tensor) -> Tensor | None:
-    """The weights with which gradients add up to what was found; None where they do not."""
-    basis = torch.stack(list(gradients), dim=1)
-    weights = torch.linalg.lstsq(basis, gradient[:, None]).solution[:, 0]
-    is_off = float((basis @ weights - gradient).norm()) > EXACT * float(gradient.norm())
+    """The weights with which gradients add up to another one; None where they do not."""
+    weights = weights_of(gradients, gradient)
+    is_off = float((weights @ torch.stack([*gradients]) - gradient).norm()) > EXACT * float(gradient.norm())
     return None if is_off else weights
 
 

@@ -19,7 +19,7 @@ from autograder.testing.case import Case, earlier_keys
 from autograder.testing.submission import SubmissionUnderTest
 
 Calls = Mapping[str, Callable[[], Any]]
-PADDING = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
+PADDING = torch.tensor([[[[True, True, True, False, False]]], [[[True] * 5]]])
 """A mask (2, 1, 1, 5)."""
 ATTENTION, HEADS, NORM = "attention.scaled_dot_product_attention", "attention.MultiHeadedAttention", "layers.LayerNorm"
 ENCODER, DECODER = "layers.EncoderLayer", "layers.DecoderLayer"

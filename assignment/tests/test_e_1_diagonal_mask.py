@@ -1,7 +1,7 @@
 """Extension E.1: the band around the diagonal and random cells."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.testing.case import Case, earlier_keys
+from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect
 from autograder.testing.submission import SubmissionUnderTest
 
@@ -34,27 +34,30 @@ def check_share(cells: Tensor, probability: float, label: str, look_at: str) -> 
     expect(is_right, f"the share of random cells {label}", f"about {probability:.5g}", f"{share:.5g}", look_at)
 
 
-def check_random_cells(mask: Tensor, band: Tensor, probability: float) -> None:
+def check_random_cells(mask: Tensor, width: int, probability: float) -> None:
     """Fail unless the cells outside the band are drawn independently of each other, with this probability."""
-    edge = int(band[0].sum())  # the width
-    check_share(mask[~band], probability, "outside the band", INDEPENDENT)
-    beside_band = torch.cat([mask.diagonal(edge), mask.diagonal(-edge)])
+    outside = [*diagonals(mask, range(width, len(mask)))]
+    check_share(torch.cat(outside), probability, "outside the band", INDEPENDENT)
     look_at = "True in the band where abs(i - j) < width; beyond it, each cell is random"
-    check_share(beside_band, probability, f"(i, j) with abs(i - j) = {edge}", look_at)
+    check_share(torch.cat(outside[:2]), probability, f"(i, j) with abs(i - j) = {width}", look_at)
     chance = probability**2 + (1 - probability) ** 2  # the probability that two cells agree
-    others = {"(j, i)": mask.T, "(i + 1, j)": mask.roll(-1, 0), "(i, j + 1)": mask.roll(-1, 1)}
-    beside = ~band
-    beside = beside & beside.roll(-1, 0) & beside.roll(-1, 1) & ~torch.eye(len(mask), dtype=torch.bool)
-    for cell, other in others.items():
-        agree = (mask == other)[beside].double().mean().item()
+    pairs = {
+        "(j, i)": mask == mask.T,
+        "(i + 1, j)": mask[:-1] == mask[1:],
+        "(i, j + 1)": mask[:, :-1] == mask[:, 1:],
+    }
+    for cell, are_equal in pairs.items():
+        agree = torch.cat([*diagonals(are_equal, range(width + 1, len(mask) - 1))]).double().mean().item()
         label = f"random cells (i, j) and {cell}"
         expect(agree < 1 - (1 - chance) / 2, label, "independent of each other", "mostly equal")
 
 
-def band_of(length: int, width: int) -> Tensor:
-    """(length, length): True where abs(i - j) < width, so where neither j + 1 > i + width nor i + 1 > j + width."""
-    near = earlier_keys(length + width + 1)[width:-1, 1 : length + 1]
-    return near & near.mT
+def diagonals(mask: Tensor, distances: Iterable[int]) -> Iterator[Tensor]:
+    """Yield the diagonals at these distances from the main one, those above and below it in turn."""
+    for distance in distances:
+        yield mask.diagonal(distance)
+        if distance:
+            yield mask.diagonal(-distance)
 
 
 def draw(submission: SubmissionUnderTest, calls: Sequence[tuple[Any, ...]]) -> list[Tensor]:
@@ -92,10 +95,14 @@ def test_band(submission: SubmissionUnderTest, case: Case, name: str) -> None:
     calls = [(length, *given), (length, width, 0.0, seeded), (length, width, 0.0), (length, width, 0.4)]
     *without, among = draw(submission, calls)
     label = f"the band of width {width}" if given else "the mask by default: the diagonal"
-    band = band_of(length, width)
-    wrong = max(int((mask != band).sum()) for mask in without)
-    expect(wrong == 0, label, "True where abs(i - j) < width", f"{wrong} other cells")
-    expect(bool(among[band].all()), f"{label}, random_prob 0.4", "True within the band", "some False")
+    inside, outside = range(min(width, length)), range(width, length)
+    for mask in without:
+        missing = sum(int((~cells).sum()) for cells in diagonals(mask, inside))
+        more = sum(int(cells.sum()) for cells in diagonals(mask, outside))
+        seen = f"{missing} cells in it that are False, {more} beside it that are True"
+        expect(missing == more == 0, label, "True where abs(i - j) < width", seen)
+    is_whole = all(bool(cells.all()) for cells in diagonals(among, inside))
+    expect(is_whole, f"{label}, random_prob 0.4", "True within the band", "some False")
 
 
 @pytest.mark.item("random cells")
@@ -103,7 +110,7 @@ def test_probabilities_near_0_and_1(submission: SubmissionUnderTest, case: Case)
     width, little, some = case.size(1, 3), case.number(0.00027, 0.0003), case.number(0.002, 0.004)
     given = [(320, 0, little), (320, 0, 1 - little), (150, width, some)]
     *masks, banded = draw(submission, given)
-    drawn = [*masks, banded[~band_of(150, width)]]
+    drawn = [*masks, torch.cat([*diagonals(banded, range(width, 150))])]
     for cells, (_, _, probability) in zip(drawn, given, strict=True):
         check_share(cells, probability, f"outside the band where random_prob = {probability:.5f}", INDEPENDENT)
 
@@ -133,7 +140,7 @@ def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case
 @pytest.mark.item("random cells")
 @pytest.mark.parametrize("length, width", [(40, 2), (70, 3), (70, 35)])
 def test_generator(submission: SubmissionUnderTest, case: Case, length: int, width: int) -> None:
-    seed, band = case.size(0, 10**6), band_of(length, width)
+    seed = case.size(0, 10**6)
     generators = [torch.Generator().manual_seed(number) for number in (seed, seed, seed + 1)]
     given = [(length, width, 1.0), *((length, width, 0.4, generator) for generator in (*generators, None, None))]
     short = [(3, 0, 0.5, torch.Generator().manual_seed(seed + n % 30)) for n in range(60)]
@@ -141,7 +148,7 @@ def test_generator(submission: SubmissionUnderTest, case: Case, length: int, wid
     label, look_at = f"the mask for length {length}, width {width}, random_prob", "which generator draws the cells?"
     expect(bool(full.all()), f"{label} 1", "every cell", "some False")
     for mask in (first, unseeded) if length == 70 else ():
-        check_random_cells(mask, band, 0.4)
+        check_random_cells(mask, width, 0.4)
     expect(torch.equal(first, again), f"{label} 0.4", "equal masks from equal generators", "different masks", look_at)
     expect(not torch.equal(first, other), f"{label} 0.4", "another mask from another seed", "the same", look_at)
     expect(not torch.equal(unseeded, another), f"{label} 0.4", "other random cells in each call", "the same")
