@@ -15,55 +15,8 @@ from autograder.intake.sources import read_sources
 from autograder.testing.results import Outcome, State, judge_task
 from foundation.places import SKELETON
 from validity.run_tests import Version, markers_of_tasks, run_versions
-from validity.variants import splice
 
 from .layouts import drawn
-
-FLAT = """
-import torch
-from torch import nn
-from .attention import scaled_dot_product_attention  # noqa: F401
-
-
-class InputEmbedding(nn.Module):
-    def __init__(self, vocab_size, d_model):
-        super().__init__()
-        self.table, self.scale = nn.Parameter(torch.randn(vocab_size * d_model)), 2 * d_model**0.5
-        self.shape = vocab_size, d_model
-
-    def forward(self, tokens):
-        return (self.table.view(self.shape)[tokens]) * self.scale
-
-
-class FeedForward(nn.Module):
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.sizes = [d_model * d_ff, d_ff, d_ff * d_model, d_model]
-        self.theta, self.shape = nn.Parameter(torch.randn(sum(self.sizes)) * 0.05), (d_model, d_ff)
-
-    def forward(self, x):
-        first, inner, second, outer = (2 * self.theta).split(self.sizes)
-        return torch.relu(x @ first.view(self.shape) + inner) @ second.view(self.shape[::-1]) + outer
-
-
-class MultiHeadedAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        if d_model % n_heads:
-            raise ValueError("heads")
-        self.h, self.d = n_heads, d_model
-        self.theta = nn.Parameter(torch.randn(4 * (d_model + 1) * d_model) * d_model**-0.5)
-
-    def maps(self, x, number):
-        part = 2 * self.theta.view(4, -1)[number]
-        return x @ part[: self.d**2].view(self.d, self.d) + part[self.d**2 :]
-
-    def forward(self, query, key, value, mask=None):
-        heads = (self.maps(x, i).unflatten(-1, (self.h, -1)).transpose(1, 2) for i, x in enumerate((query, key, value)))
-        context, weights = scaled_dot_product_attention(*heads, mask)
-        return self.maps(context.transpose(1, 2).flatten(2), 3), weights
-"""
-
 
 NORMED, GAIN = "nn.utils.parametrizations.weight_norm", "self.gamma = nn.Parameter(torch.ones(d_model))"
 UNUSUAL = {  # task and module; what is written instead of what; how it ends
@@ -303,18 +256,6 @@ def replaced(sources, module, changes):
     return {**sources, module: (path, text)}
 
 
-def flat(component, reference, changes):
-    """The reference with one class of the module above, and its changes."""
-    head, *classes = FLAT.split("\n\n\nclass ")
-    module, name = component.split(".")
-    text = head + "\n\n\nclass " + next(text for text in classes if text.startswith(name))
-    for old, new in changes.items():
-        assert old in text
-        text = text.replace(old, new)
-    path, whole = reference[module]
-    return {**reference, module: (path, splice(whole, text, Path(__file__))[0])}
-
-
 @pytest.mark.slow
 def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment):
     markers = {task.number: task.marker for task in assignment.tasks}
@@ -330,23 +271,31 @@ def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment)
     assert found == {name: state for name, (*_, state) in UNUSUAL.items()}
 
 
-MASK_OF_FIRST = {"*heads, mask)": "*heads, mask if mask is None or mask.dim() < 4 else mask[:, :1])"}
+FLAT = {"embedding.InputEmbedding": 0, "attention.MultiHeadedAttention": 59, "layers.FeedForward": 6}
+"""By component a drawn layout whose numbers are all in one parameter."""
+
+
+def scaled(text, mask="mask[:, i if mask.size(1) > 1 else 0]"):
+    """The layout with twice its parameter, and perhaps with another mask for its heads."""
+    assert "self.p0.split" in text
+    return text.replace("self.p0.split", "(2 * self.p0).split").replace("mask[:, i if mask.size(1) > 1 else 0]", mask)
 
 
 @pytest.mark.slow
 def test_flat_parameters_that_are_scaled_need_a_reader(reference, assignment):
     """A mask that other heads ignore is noticed all the same."""
-    rows = {"embedding.InputEmbedding": {}, "attention.MultiHeadedAttention": {}, "layers.FeedForward": {}}
-    versions = [
-        Version(name, flat(name, reference, changes), [0], markers_of_tasks(assignment, [name]))
-        for name, changes in rows.items()
-    ]
     heads = "attention.MultiHeadedAttention"
-    versions.append(Version("mask of the first head", flat(heads, reference, MASK_OF_FIRST), [0], ("task_1_3",)))
-    *others, of_first = ends_of(versions, reference, assignment).values()
+    layouts = [drawn(reference, component, number, scaled) for component, number in FLAT.items()]
+    versions = [
+        Version(layout.component, layout.sources, [0], markers_of_tasks(assignment, [layout.component]))
+        for layout in layouts
+    ]
+    of_first = drawn(reference, heads, FLAT[heads], partial(scaled, mask="mask[:, 0]"))
+    versions.append(Version("mask of the first head", of_first.sources, [0], ("task_1_3",)))
+    *others, ends_of_first = ends_of(versions, reference, assignment).values()
     for ends in others:
         assert State.NEEDS_READER in {end.state for end in ends}
-    assert {end.item for end in of_first if end.state is State.FAILED} == {"masks reach every head"}
+    assert {end.item for end in ends_of_first if end.state is State.FAILED} == {"masks reach every head"}
 
 
 @pytest.mark.slow
