@@ -146,7 +146,7 @@ class Recorder:
             self._note("the criterion gets other scores than `get_predictions` has returned, or in another order")
 
     def _words(self, labels: Tensor) -> int:
-        return int((labels != self._criterion.ignore_index).sum())
+        return len(labels) - labels.tolist().count(self._criterion.ignore_index)
 
     def _step(self, *given: object) -> None:
         """Notes the state before a step."""
