@@ -7,7 +7,7 @@ import json
 import sys
 
 from foundation.command_line import Parser, print_anywhere, run_command
-from foundation.whole_files import check_folder, write_whole
+from foundation.whole_files import check_folder
 
 from . import files
 from .files import CorpusError, files_of_others, output_folder, read_manifest
@@ -79,16 +79,15 @@ def generate(options: argparse.Namespace) -> int:
         "files": {name: files.checksum(content) for name, content in contents.items()},
     }
     is_recorded = (seed, test_seed) == (recorded["seed"], recorded["test_seed"])
-    if is_default_place and is_recorded and not options.update_manifest and manifest != recorded:
-        changed = [name for name in contents if manifest["files"][name] != recorded["files"].get(name)]
+    changed = [name for name in contents if manifest["files"][name] != recorded["files"].get(name)]
+    if is_default_place and is_recorded and not options.update_manifest and changed:
         raise CorpusError(f"{', '.join(changed)}: {CHANGED}")
     record = f"{json.dumps(manifest, indent=2, sort_keys=True)}\n".encode()
     if options.update_manifest or not is_default_place:
         contents[files.MANIFEST] = record
     if is_default_place:
         contents[files.GENERATED] = record
-    for name, content in contents.items():
-        write_whole(options.output / name, content)
+    files.write_corpus(options.output, contents)
     counts = ", ".join(f"{count} {split}" for split, count in manifest["counts"].items())
     print(f"{options.output}: {counts} pairs from seed {seed}, test seed {test_seed}")
     print("vocabulary: {french} French, {english} English subwords".format(**manifest["vocabulary"]))

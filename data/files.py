@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from foundation.command_line import UserError
+from foundation.whole_files import write_whole
 
 SEPARATOR = "|||"
 DATA_FOLDER = Path(__file__).resolve().parent
@@ -18,8 +20,6 @@ GENERATED = "private/generated.json"
 """The same of the last corpus that `generate` wrote, recorded as the course's or not."""
 TRAIN, DEV = "corpus/fren.train.bpe", "corpus/fren.dev.bpe"
 TEST_SOURCE, TEST = "corpus/fren.test.src.bpe", "private/fren.test.bpe"
-TRAIN_ALIGN, DEV_ALIGN, TEST_ALIGN = (f"private/fren.{split}.align" for split in ("train", "dev", "test"))
-SAMPLE_ALIGN = "corpus/fren.dev.align"
 
 Manifest = dict[str, Any]
 
@@ -44,6 +44,14 @@ def files_of_others() -> list[str]:
     present = [name for name in (TRAIN, DEV, TEST_SOURCE, TEST) if (DATA_FOLDER / name).is_file()]
     sums = {name: checksum((DATA_FOLDER / name).read_bytes()) for name in present}
     return [name for name in present if sums[name] not in [files.get(name) for files in recorded]]
+
+
+def write_corpus(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write the files of a corpus; the word alignments that earlier versions of the kit put beside them go."""
+    for old in folder.glob("*/fren.*.align"):
+        old.unlink()
+    for name, content in contents.items():
+        write_whole(folder / name, content)
 
 
 def output_folder(text: str) -> Path:

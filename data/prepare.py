@@ -14,7 +14,6 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from foundation.command_line import positive
-from foundation.whole_files import write_whole
 
 from . import files
 from .encodings import SPLITS, Choices, Tokenizers
@@ -106,10 +105,7 @@ def put_in_course(folder: Path, summary: Mapping[str, Any], data: Path = files.D
             raise CorpusError(f"{folder}: has no {split} split, which a course needs; --{split} N draws one")
         texts[name] = (folder / f"{split}.{summary['encoding']}").read_text(encoding="utf-8")
     texts[files.TEST_SOURCE] = "".join(f"{line.partition(SEPARATOR)[0]}\n" for line in texts[files.TEST].splitlines())
-    for old in (files.TRAIN_ALIGN, files.DEV_ALIGN, files.TEST_ALIGN, files.SAMPLE_ALIGN):
-        (data / old).unlink(missing_ok=True)
-    for name, text in texts.items():
-        write_whole(data / name, text.encode())
+    files.write_corpus(data, {name: text.encode() for name, text in texts.items()})
     print(f"in {data}: {', '.join(texts)}; `make release` uses them")
 
 

@@ -1,4 +1,4 @@
-"""Building a corpus: draws sentences, writes them in both languages, aligns, splits and encodes them.
+"""Building a corpus: draws sentences, writes them in both languages, splits and encodes them.
 
 A hash of its French side decides once and for all which split a sentence may go to. So no French side is shared
 between splits, not even those of different seeds, and all splits have the same distribution. Training and dev split
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from .. import files
@@ -20,25 +20,19 @@ from .chance import Draw, Settings
 from .english import English
 from .entries import Lexicon
 from .french import French
-from .meaning import Key
 from .sentences import draw_sentence
-from .writing import Word
 
 LANGUAGES = ("french", "english")
 SPECIAL_IDS = 3  # pad, bos, eos: in the vocabulary, but not in the corpus
-SAMPLE = 100
-"""Students get the links of so many dev pairs: a phrase table of all links earns BLEU without any model."""
 
 Words = tuple[str, ...]
-Link = tuple[int, int]
 
 
 class Pair(NamedTuple):
-    """The words of a French sentence and of its English translation, and links of their positions."""
+    """The words of a French sentence and of its English translation."""
 
     french: Words
     english: Words
-    links: set[Link]
 
 
 @dataclass(frozen=True)
@@ -57,30 +51,12 @@ class Corpus:
             files.DEV: map(self._line, self.dev),
             files.TEST: map(self._line, self.test),
             files.TEST_SOURCE: (" ".join(self.subwords[0].encode(pair.french)) for pair in self.test),
-            files.SAMPLE_ALIGN: map(self._links, self.dev[:SAMPLE]),
-            files.TRAIN_ALIGN: map(self._links, self.train),
-            files.DEV_ALIGN: map(self._links, self.dev),
-            files.TEST_ALIGN: map(self._links, self.test),
         }
         return {name: "".join(f"{text}\n" for text in lines).encode() for name, lines in contents.items()}
 
     def _line(self, pair: Pair) -> str:
         french, english = (" ".join(tokens) for tokens in encode(pair, self.subwords))
         return f"{french}{files.SEPARATOR}{english}"
-
-    def _links(self, pair: Pair) -> str:
-        """The links between the pair's tokens in Pharaoh format: `0-0 1-2 2-1`."""
-        french, english = (
-            [0, *accumulate(len(subwords.pieces(word)) for word in words)]
-            for subwords, words in zip(self.subwords, pair[:2], strict=True)
-        )
-        links = (
-            (i, j)
-            for source, target in pair.links
-            for i in range(french[source], french[source + 1])
-            for j in range(english[target], english[target + 1])
-        )
-        return " ".join(f"{i}-{j}" for i, j in sorted(links))
 
     def vocabulary(self) -> dict[str, int]:
         """Distinct tokens of the training split and the special ids, by language."""
@@ -91,7 +67,7 @@ class Corpus:
 
 def encode(pair: Pair, subwords: Sequence[Subwords]) -> list[list[str]]:
     """The tokens of both sides."""
-    return [of_side.encode(words) for of_side, words in zip(subwords, pair[:2], strict=True)]
+    return [of_side.encode(words) for of_side, words in zip(subwords, pair, strict=True)]
 
 
 def build(lexicon: Lexicon, settings: Settings, seed: int, test_seed: int) -> Corpus:
@@ -140,15 +116,14 @@ def draw_pairs(
     draw, size = Draw(seed, lexicon, settings), settings["size"]
     while True:
         sentence = draw_sentence(draw)
-        source = French(sentence).write()
-        french = tuple(word.text for word in source)
+        french = tuple(French(sentence).write())
         split = split_of(french, size)
         if french in taken or len(french) > size["max_tokens"] or split not in splits:
             continue
-        target = English(sentence).write()
-        if len(target) <= size["max_tokens"]:
+        english = tuple(English(sentence).write())
+        if len(english) <= size["max_tokens"]:
             taken.add(french)
-            yield split, Pair(french, tuple(word.text for word in target), align(source, target))
+            yield split, Pair(french, english)
 
 
 def split_of(french: Words, size: dict[str, int]) -> str:
@@ -156,23 +131,3 @@ def split_of(french: Words, size: dict[str, int]) -> str:
     digest = hashlib.sha256(" ".join(french).encode()).digest()
     point = int.from_bytes(digest[:8], "big") / 2**64 * (size["train"] + size["dev"] + size["test"])
     return "train" if point < size["train"] else "dev" if point < size["train"] + size["dev"] else "test"
-
-
-def align(source: Sequence[Word], target: Sequence[Word]) -> set[Link]:
-    """Links between positions of words: (source, target).
-
-    Words with one key translate each other. A word whose key has no counterpart (French *le* in *j'aime le chocolat*,
-    English *do*) goes with the first of its fallback keys that has one.
-    """
-    return {*_links_to(target, source), *((i, j) for j, i in _links_to(source, target))}
-
-
-def _links_to(others: Sequence[Word], words: Sequence[Word]) -> Iterator[Link]:
-    positions: dict[Key, list[int]] = {}
-    for position, other in enumerate(others):
-        for key in other.keys:
-            positions.setdefault(key, []).append(position)
-    for position, word in enumerate(words):
-        keys = [key for key in word.keys if key in positions]
-        for key in keys or [key for key in word.fallback if key in positions][:1]:
-            yield from ((position, other) for other in positions[key])

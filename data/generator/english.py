@@ -13,7 +13,6 @@ from .entries import LEXICON_FOLDER, read_table
 from .meaning import (
     Agreement,
     Clause,
-    Indefinite,
     Modifier,
     Name,
     Nominal,
@@ -21,10 +20,9 @@ from .meaning import (
     Pronoun,
     TimeSpan,
     english_agreement,
-    head_key,
     is_thing,
 )
-from .writing import Word, Writer, by_rule, word, words
+from .writing import Writer, by_rule
 
 NUMBERS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -129,7 +127,8 @@ def auxiliaries_and_verb(node: Clause, agreement: Agreement, needs_auxiliary: bo
 # -- sentences ------------------------------------------------------------------------------------------
 
 DETERMINERS = {  # of a singular, a plural, and what is not counted
-    "the": ("the", "the", "the"), "in": ("the", "the", "the"), "all": ("", "", ""), "generic": ("", "", ""),
+    "the": ("the", "the", "the"), "in": ("the", "the", "the"), "all": ("all the", "all the", "all the"),
+    "generic": ("", "", ""),
     "a": ("a", "", ""), "bare": ("a", "", ""), "some": ("a", "some", "some"), "no": ("a", "any", "any"),
     "every": ("every", "every", "every"), "which": ("which", "which", "which"), "many": ("", "many", "a lot of"),
     "a_few": ("", "a few", "some"), "several": ("", "several", "several"), "how_many": ("", "how many", "how much"),
@@ -146,7 +145,10 @@ CONTRACTED = {
 NEGATED = ("pas", "plus", "rien", "personne", "encore")
 SEPARABLE = ("on", "off", "up", "away", "out", "down", "back")
 INSEPARABLE = ("operate on",)
-SPANS = {"for": "for", "since": "for", "in": "in", "at": "at"}
+SPANS = {
+    "for": "for {}", "since": "for {}", "in": "in {}", "ago": "{} ago", "age": "{} old", "at": "at {} o clock",
+    "clock": "{} o clock",
+}  # fmt: skip
 
 
 class English(Writer):
@@ -163,128 +165,105 @@ class English(Writer):
         "3 sg thing": "it it its", "1 pl": "we us our", "2 pl": "you you your", "3 pl": "they them their",
     }  # fmt: skip
 
-    def spell(self, words: list[Word]) -> list[Word]:
+    def spell(self, text: str) -> list[str]:
         """Hyphens and apostrophes separate tokens."""
-        return [
-            Word(part, word.keys, word.fallback)
-            for word in words
-            for part in word.text.replace("-", " ").replace("'", " ").split()
-        ]
+        return re.sub("[-']", " ", text).split()
 
-    def clause(self, node: Clause, is_inverted: bool = False) -> list[Word]:
+    def clause(self, node: Clause, is_inverted: bool = False) -> str:
         """Subject, auxiliaries, adverbs, verb, and all that follows."""
         subject = node.object if node.verb.frame == "swap" else node.subject
         agreement = node.controller or Agreement(2, "pl", "m")
-        own: list[Word] = []
-        if node.verb.french == "y avoir" and isinstance(node.object, NounPhrase) and subject is not None:
-            agreement = english_agreement(node.object)
-            own = [word("there", node, "there", head_key(subject), (node, "verb"))]
+        own = ""
+        if node.verb.french == "y avoir" and isinstance(node.object, NounPhrase):
+            agreement, own = english_agreement(node.object), "there"
         elif subject is not None:
             agreement = english_agreement(subject)
-            own = self.nominal(subject, "subject") if node.has_own_subject else []
+            own = self.nominal(subject, "subject") if node.has_own_subject else ""
         is_negative = node.negation in NEGATED
         auxiliaries, verb = auxiliaries_and_verb(node, agreement, needs_auxiliary=is_inverted or is_negative)
-        before = own[0].text if isinstance(subject, Pronoun) and own and not is_inverted else ""
-        role = "auxiliary" if verb else "verb"
-        first = self._first(node, auxiliaries[0], role, before, is_negative) if auxiliaries else []
-        start = [*own, *first]
+        before = own if isinstance(subject, Pronoun) and not is_inverted else ""
+        first = self._first(auxiliaries[0], before, is_negative) if auxiliaries else ""
+        start = f"{own} {first}"
         if is_inverted:
-            is_joined = first[-1].text == "t"
-            start = [*first, *own] if is_joined else [*first[:1], *own, *first[1:]]
+            auxiliary, _, rest = first.partition(" ")
+            start = f"{first} {own}" if rest == "t" else f"{auxiliary} {own} {rest}"
         elif node.tense == "imperative" and agreement.person == 1:
-            start = words("let s", node, "auxiliary")
-        rest = [word(text, node, "auxiliary") for text in auxiliaries[1:]]
-        only = [word("only", node, "only", (node, "negation"))] if node.negation == "que" else []
-        main = [word(text, node, "verb") for text in verb]
-        return [*start, *self.middle(node), *rest, *only, *main, *self.tail(node)]
+            start = "let s"
+        never = "never" if node.negation == "jamais" else ""
+        just = "just" if node.tense == "just" else ""
+        only = "only" if node.negation == "que" else ""
+        rest = " ".join([*auxiliaries[1:], only, *verb])
+        return f"{start} {never} {just} {self.middle(node)} {rest} {self.tail(node)}"
 
-    def _first(self, node: Clause, text: str, role: str, before: str, is_negative: bool) -> list[Word]:
+    def _first(self, text: str, before: str, is_negative: bool) -> str:
         """The first auxiliary with *not*, contracted with the pronoun before it or with *not*."""
         if not is_negative:
             contracts = before and self.sentence.is_contracted and (before, text) != ("there", "are")
-            return [word(CONTRACTED.get(text, text) if contracts else text, node, role)]
+            return CONTRACTED.get(text, text) if contracts else text
         contracts = self.sentence.is_negation_contracted
         if before not in ("", "there") and text in ("am", "is", "are"):
             text = CONTRACTED[text] if contracts else text
         elif contracts and text in CONTRACTED_NOT:
-            stem, ending = CONTRACTED_NOT[text].split()
-            return [word(stem, node, role, (node, "negation")), word(ending, node, "negation")]
-        return [word(text, node, role), word("not", node, "negation")]
+            return CONTRACTED_NOT[text]
+        return f"{text} not"
 
-    def middle(self, node: Clause) -> list[Word]:
-        """*never*, *just* and other adverbs by the verb."""
-        never = [word("never", node, "negation")] if node.negation == "jamais" else []
-        just = [word("just", node, "auxiliary")] if node.tense == "just" else []
-        return [*never, *just, *super().middle(node)]
-
-    def end_of_negation(self, node: Clause) -> list[Word]:
+    def end_of_negation(self, node: Clause) -> str:
         """*anymore* or *yet*."""
-        text = {"plus": "anymore", "encore": "yet"}.get(node.negation, "")
-        return words(text, node, "second negation", (node, "negation"))
+        return {"plus": "anymore", "encore": "yet"}.get(node.negation, "")
 
-    def objects(self, node: Clause) -> list[Word]:
+    def objects(self, node: Clause) -> str:
         """Particles, object and recipient: *give him the book*, *give it to him*, *turn it on*; then a preposition."""
         object_, recipient, verb = node.subject if node.verb.frame == "swap" else node.object, node.recipient, node.verb
         particles = verb_words(node)[1:]
-        result = [word(text, node, "verb") for text in particles]
-        own = [] if object_ is None else self.nominal(object_)
-        if isinstance(object_, Indefinite) and node.negation == "rien":
-            own = words(object_.texts[1], node, "second negation", (node, "negation"))
+        own = "" if object_ is None else self.nominal(object_)
         is_separated = verb.frame == "transitive" and len(particles) == 1 and particles[0] in SEPARABLE
+        result = " ".join(particles)
         if is_separated and isinstance(object_, Pronoun) and node.english not in INSEPARABLE:
-            result = [*own, *result]
+            result = f"{own} {result}"
         elif recipient is None:
-            result += own
+            result = f"{result} {own}"
         else:
             fixed = [prep for prep in ("to", "for", "from") if verb.has(prep)]
             is_first = isinstance(recipient, Pronoun) or verb.frame == "control" or verb.has("first")
-            is_first = is_first and not fixed and not isinstance(object_, Pronoun)
-            prep = "" if is_first else [*fixed, "to"][0]
-            other = self.prepositional(prep, recipient, node, "recipient")
-            result += [*other, *own] if is_first else [*own, *other]
-        return result if node.oblique is None else [*result, *self.prepositional(verb.prep[1], node.oblique, node)]
+            if is_first and not fixed and not isinstance(object_, Pronoun):
+                result = f"{result} {self.nominal(recipient)} {own}"
+            else:
+                result = f"{result} {own} {self.prepositional([*fixed, 'to'][0], recipient)}"
+        return result if node.oblique is None else f"{result} {self.prepositional(verb.prep[1], node.oblique)}"
 
-    def span(self, node: TimeSpan) -> list[Word]:
+    def span(self, node: TimeSpan) -> str:
         """*for two hours*, *two days ago*, *twenty years old*, *(at) eight o clock*."""
-        unit = node.unit.english[0]
-        count = words(self.number_word(node.count), node, "count")
-        prep = words(SPANS.get(node.kind, ""), node, "prep")
-        if node.kind in ("at", "clock"):
-            return [*prep, *count, *words("o clock", node)]
-        if node.count == 1 and node.kind != "age":
-            count = [word(article(unit), node, "count")]
-        measured = [*count, *words(unit if node.count == 1 else plural(unit), node)]
-        ago = words("ago" if node.kind == "ago" else "", node, "prep")
-        return [*prep, *measured, *ago, *words("old" if node.kind == "age" else "", node)]
+        unit, measured = node.unit.english[0], self.number_word(node.count)
+        if node.kind not in ("at", "clock"):
+            measured = f"{article(unit)} {unit}" if node.count == 1 else f"{measured} {plural(unit)}"
+        return SPANS[node.kind].format(measured)
 
     # -- nominals ---------------------------------------------------------------------------------------
 
-    def pronoun(self, node: Pronoun, case: str) -> Word:
+    def pronoun(self, node: Pronoun, case: str) -> str:
         """*he* or *him*; *it* for a thing."""
         agreement = english_agreement(node)
         if is_thing(node) and (node.english is None or node.kind == "thing"):
             agreement = agreement._replace(gender="thing")
-        return word(self.form(agreement, "subject" if case == "subject" else "object"), node)
+        return self.form(agreement, "subject" if case == "subject" else "object")
 
-    def noun_phrase(self, node: NounPhrase, case: str = "object") -> list[Word]:
+    def noun_phrase(self, node: NounPhrase, case: str = "object") -> str:
         """Determiner or genitive, adjectives, noun, *of* and its complement, relative clause."""
         core = self._core(node)
         if node.content is not None:
-            core += [word("of", node, "of", (node.content, "head")), *self._core(node.content)]
-        if node.complement is not None and has_genitive(node.complement):
-            return [*self.nominal(node.complement), word("s", node, "of"), *core, *self.relative(node)]
+            core += f" of {self._core(node.content)}"
         if node.complement is not None:
-            core += [word("of", node, "of"), *self.nominal(node.complement)]
-        determiner = words(self._determiner(node, core[0].text), node, "det")
-        if node.determiner == "all":
-            determiner = [word("all", node, "all"), word("the", node, "det")]
-        return [*determiner, *core, *self.relative(node)]
+            owner = self.nominal(node.complement)
+            if has_genitive(node.complement):
+                return f"{owner} s {core}"
+            core += f" of {owner}"
+        return f"{self._determiner(node, core)} {core} {self.relative(node)}"
 
-    def _core(self, node: NounPhrase) -> list[Word]:
+    def _core(self, node: NounPhrase) -> str:
         text = node.english
         if node.number == "pl" and not node.noun.has("mass", "en_mass", "en_plural_only"):
             text = node.noun.options.get("en_plural") or plural(text)
-        return [*self.adjectives(node, True), *self.adjectives(node, False), *words(text, node)]
+        return f"{self.adjectives(node, True)} {self.adjectives(node, False)} {text}".lstrip()
 
     def _determiner(self, node: NounPhrase, next_word: str) -> str:
         kind, noun = node.determiner, node.noun
@@ -305,15 +284,13 @@ class English(Writer):
         text = DETERMINERS[kind][column]
         return article(next_word) if text == "a" else text
 
-    def compared(self, node: Modifier, agreement: Agreement) -> list[Word]:
+    def compared(self, node: Modifier, agreement: Agreement) -> str:
         """*taller*, *more careful*, *as tall*."""
         kind = node.comparison
         is_compared = kind in ("more", "most")
-        form = compare(node.english, node.adjective.comparison, kind) if is_compared else f"{kind} {node.english}"
-        particle, _, rest = form.partition(" ")
-        if kind and particle in ("more", "most", "less", "as") and rest:
-            return [word(particle, node, "comparison"), *words(rest, node)]
-        return words(form, node)
+        return (
+            compare(node.english, node.adjective.comparison, kind) if is_compared else f"{kind} {node.english}".lstrip()
+        )
 
 
 def has_genitive(owner: Nominal) -> bool:

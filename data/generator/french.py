@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from .french_words import (
-    WHOLE,
     adjective_form,
     agreeing,
     article,
@@ -15,6 +13,7 @@ from .french_words import (
     join,
     noun_form,
     starts_with_vowel,
+    whole,
 )
 from .meaning import (
     Agreement,
@@ -30,10 +29,10 @@ from .meaning import (
     french_agreement,
     is_thing,
 )
-from .writing import Word, Writer, preposition, word, words
+from .writing import Writer
 
 DETERMINERS = {  # of a masculine singular, a feminine one, a plural
-    "a": ("un", "une", "des"), "some": ("un", "une", "des"), "this": ("ce", "cette", "ces"),
+    "a": ("un", "une", "des"), "some": ("un", "une", "des"), "this": ("ce|cet", "cette", "ces"),
     "which": ("quel", "quelle", "quels", "quelles"),
 }  # fmt: skip
 INVARIABLE = {
@@ -76,58 +75,49 @@ class French(Writer):
         "3 sg f": "elle la lui elle son sa ses", "3 pl f": "elles les leur elles leur leur leurs",
     }  # fmt: skip
 
-    def spell(self, words: list[Word]) -> list[Word]:
+    def spell(self, text: str) -> list[str]:
         """Contracts and elides."""
-        return join(words)
+        return join(text.split())
 
-    def question(self, body: Clause) -> list[Word]:
+    def question(self) -> str:
         """Question word or phrase, and *est-ce que* where the question has it."""
-        question = self.sentence.question
-        est_ce_que: list[Word] = []
-        if self.sentence.form == "est-ce que":
-            head = (question, "head") if isinstance(question, Indefinite) else (body, "verb")
-            est_ce_que = words("est ce que", self.sentence, "question", head)
-        return [*super().question(body), *est_ce_que]
+        return super().question() + (" est ce que" if self.sentence.form == "est-ce que" else "")
 
-    def clause(self, node: Clause, is_inverted: bool = False) -> list[Word]:
+    def clause(self, node: Clause, is_inverted: bool = False) -> str:
         """Subject, verb, and all that follows."""
-        subject: list[Word] = []
+        subject = ""
         if node.subject is not None and node.has_own_subject:
             subject = self.nominal(node.subject, "subject")
-        group = self._verb_group(node, subject if is_inverted else [])
-        return [*([] if is_inverted else subject), *group, *self.tail(node)]
+        before, behind = ("", subject) if is_inverted else (subject, "")
+        return f"{before} {self._verb_group(node, behind)} {self.tail(node)}"
 
-    def _verb_group(self, node: Clause, inverted: list[Word]) -> list[Word]:
+    def _verb_group(self, node: Clause, inverted: str) -> str:
         """Everything from *ne* to the last part of the verb."""
-        has_ne = bool(node.negation) or _negates(node.subject) or _negates(node.object)
-        ne = [word("ne", node, "negation")] if has_ne else []
-        role = "second negation" if node.negation in ("plus", "encore", "rien") else "negation"
-        pas = words(SECOND_NEGATION.get(node.negation, ""), node, role, (node, "negation"))
+        ne = "ne" if node.negation or _negates(node.subject) or _negates(node.object) else ""
+        pas = SECOND_NEGATION.get(node.negation, "")
         head, _, rest = node.verb.french.removeprefix("se ").removeprefix("s'").removeprefix("y ").partition(" ")
         first, _, last = node.tenses.french.partition(" ")
         middle, after = self.middle(node), self._rest(node, rest)
         own = self._clitics(node, is_after=first == "imperative" and not ne)
-        infinitive, agreement = word(head, node, "verb"), node.french_agreement
+        agreement = node.french_agreement
         if first == "infinitive":
-            is_before = bool(middle) and middle[0].text in BEFORE_INFINITIVE
-            return [*ne, *pas, *([*middle, *own, infinitive] if is_before else [*own, infinitive, *middle]), *after]
+            is_before = middle.startswith(BEFORE_INFINITIVE)
+            verb = f"{middle} {own} {head}" if is_before else f"{own} {head} {middle}"
+            return f"{ne} {pas} {verb} {after}"
         if first == "imperative":
             index = 0 if agreement.number == "sg" else 1 if agreement.person == 1 else 2
-            verb = [word(conjugate(head)["imperative"][index], node, "verb")]
-            if ne:
-                return [*ne, *own, *verb, *pas, *middle, *after]
-            strong = (replace(w, text=STRONG_AFTER_VERB.get(w.text, w.text), kind=WHOLE) for w in own)
-            return [*verb, *strong, *middle, *after]
+            verb = conjugate(head)["imperative"][index]
+            verb = f"{ne} {own} {verb} {pas}" if ne else f"{verb} {own}"
+            return f"{verb} {middle} {after}"
         auxiliary, _, tense = first.rpartition(":")
-        ending: list[Word] = []
+        ending = ""
         if last == "participle":
             auxiliary = "être" if takes_etre(node, head) else auxiliary
-            ending = [word(self._participle(node, head, rest), node, "verb")]
+            ending = self._participle(node, head, rest)
         elif last:
-            link = last.removesuffix("infinitive")
-            ending, own = [*preposition(link, node, "auxiliary"), *own, infinitive], []
-        verb = [word(finite(auxiliary or head, tense, agreement), node, "auxiliary" if ending else "verb")]
-        return [*ne, *own, *verb, *_behind_verb(verb[0], inverted), *pas, *middle, *ending, *after]
+            ending, own = f"{last.removesuffix('infinitive')} {own} {head}", ""
+        verb = finite(auxiliary or head, tense, agreement)
+        return f"{ne} {own} {verb} {_behind_verb(verb, inverted)} {pas} {middle} {ending} {after}"
 
     @staticmethod
     def _participle(node: Clause, head: str, rest: str) -> str:
@@ -140,7 +130,7 @@ class French(Writer):
         return agreeing(participle, node.object.agreement) if isinstance(node.object, Pronoun | Gap) else participle
 
     @staticmethod
-    def _rest(node: Clause, text: str) -> list[Word]:
+    def _rest(node: Clause, text: str) -> str:
         """The further words of a verb (avoir *faim*); their article becomes *de* after a negation."""
         if node.negation in DE_AFTER_NEGATION:
             text = re.sub(NEGATED_ARTICLE, "de ", text)
@@ -148,27 +138,28 @@ class French(Writer):
         for part in text.split():
             form = agreeing(part[:-1], node.agreement) if part.endswith("+") else part
             # The lexicon writes "l'air" but "le hoquet"; only the *de* of a negation is elided here.
-            result.append(word(form, node, "verb", kind="" if part == "de" else WHOLE))
-        return result
+            result.append(form if part == "de" else whole(form))
+        return " ".join(result)
 
-    def _clitics(self, node: Clause, is_after: bool) -> list[Word]:
+    def _clitics(self, node: Clause, is_after: bool) -> str:
         """Clitic pronouns in order; after an affirmative imperative the object comes first (*donne le moi*)."""
         verb, result = node.verb, []
         if verb.is_reflexive:
             agreement = node.french_agreement
-            text = "se" if agreement.person == 3 else self.form(agreement, "object")
-            result.append(word(text, node, "reflexive"))
+            result.append("se" if agreement.person == 3 else self.form(agreement, "object"))
         object_case = "dative" if verb.frame == "swap" else "object"
         recipient_case = "object" if verb.has("accusative") else "dative"
         for pronoun, case in ((node.object, object_case), (node.recipient, recipient_case)):
             if isinstance(pronoun, Pronoun):
-                result.append(word(self.form(french_agreement(pronoun), case), pronoun))
-        if text := self._oblique_clitic(node):
-            result.append(word(text, node.oblique))
+                result.append(self.form(french_agreement(pronoun), case))
+        if clitic := self._oblique_clitic(node):
+            result.append(clitic)
         if verb.french.startswith("y "):
-            result.append(word("y", node, "verb"))
-        order = ORDER_AFTER_VERB if is_after else CLITIC_ORDER
-        return sorted(result, key=lambda clitic: order.index(clitic.text))
+            result.append("y")
+        if is_after:
+            result.sort(key=ORDER_AFTER_VERB.index)
+            return " ".join(whole(STRONG_AFTER_VERB.get(clitic, clitic)) for clitic in result)
+        return " ".join(sorted(result, key=CLITIC_ORDER.index))
 
     def _oblique_clitic(self, node: Clause) -> str:
         """*y*, *en* or a dative for a pronoun after a preposition, as the verb's options allow; "" = none."""
@@ -179,118 +170,105 @@ class French(Writer):
             return next((clitic for clitic in ("y", "en") if verb.has(clitic)), "")
         return self.form(french_agreement(pronoun), "dative") if verb.has("dative") else ""
 
-    def objects(self, node: Clause) -> list[Word]:
+    def objects(self, node: Clause) -> str:
         """*que* and what is not a clitic: object, object with a preposition, recipient."""
-        result = [word("que", node, "only", (node, "negation"))] if node.negation == "que" else []
+        parts = ["que"] if node.negation == "que" else []
         if node.object is not None and not isinstance(node.object, Pronoun) and node.negation != "rien":
-            result += self.nominal(node.object)
+            parts.append(self.nominal(node.object))
         if node.oblique is not None and not self._oblique_clitic(node):
-            result += self.prepositional(node.verb.prep[0], node.oblique, node)
+            parts.append(self.prepositional(node.verb.prep[0], node.oblique))
         if node.recipient is not None and not isinstance(node.recipient, Pronoun):
-            prep = "" if node.verb.has("accusative") else "à"
-            result += self.prepositional(prep, node.recipient, node, "recipient")
-        return result
+            parts.append(self.prepositional("" if node.verb.has("accusative") else "à", node.recipient))
+        return " ".join(parts)
 
-    def span(self, node: TimeSpan) -> list[Word]:
+    def span(self, node: TimeSpan) -> str:
         """*pendant deux heures*, *il y a deux jours*, *vingt ans*."""
         count, unit = self._count(node.count, node.unit.gender), noun_form(node.unit, "sg" if node.count == 1 else "pl")
-        return [*words(SPANS.get(node.kind, ""), node, "prep"), *words(count, node, "count"), *words(unit, node)]
+        return f"{SPANS.get(node.kind, '')} {count} {unit}"
 
     def _count(self, count: int, gender: str) -> str:
         return "une" if (count, gender) == (1, "f") else self.number_word(count)
 
-    def pronoun(self, node: Pronoun, case: str) -> Word:
+    def pronoun(self, node: Pronoun, case: str) -> str:
         """*il* or *lui*; other pronouns stand by the verb."""
         if case in ("disjunctive", "after de"):
-            return word(self.form(french_agreement(node), "disjunctive"), node)
+            return self.form(french_agreement(node), "disjunctive")
         if node.kind in ("on", "ce"):
-            return word(node.kind, node, before_vowel="c" if node.kind == "ce" else "")
-        return word(self.form(french_agreement(node), "subject"), node)
+            return "on" if node.kind == "on" else "ce|c"
+        return self.form(french_agreement(node), "subject")
 
-    def nominal(self, node: Nominal, case: str = "object") -> list[Word]:
+    def nominal(self, node: Nominal, case: str = "object") -> str:
         """As in both languages, but a country has its article."""
         if not isinstance(node, Name):
             return super().nominal(node, case)
-        has_article = node.entry.class_name == "country"
-        return [*([article(node.agreement, node, "det")] if has_article else []), *self._bare(node)]
+        name = noun_form(node.entry, "sg")
+        return f"{article(node.agreement)} {name}" if node.entry.class_name == "country" else name
 
-    @staticmethod
-    def _bare(node: Name) -> list[Word]:
-        first, *rest = words(node.entry.french, node)
-        return [replace(first, is_aspirated=node.entry.has("aspirated")), *rest]
-
-    def prepositional(self, prep: str, nominal: Nominal, node: object, role: str = "prep") -> list[Word]:
+    def prepositional(self, prep: str, nominal: Nominal) -> str:
         """A preposition and its nominal; *en* only before a feminine country or one with a vowel."""
         if prep == "en" and isinstance(nominal, Name):
-            bare = self._bare(nominal)
-            is_feminine = nominal.entry.gender == "f" or starts_with_vowel(bare[0])
+            name = noun_form(nominal.entry, "sg")
+            is_feminine = nominal.entry.gender == "f" or starts_with_vowel(name)
             if is_feminine and nominal.agreement.number == "sg":
-                return [*preposition("en", node, role, (nominal, "head")), *bare]
+                return f"en {name}"
             prep = "à"
-        return super().prepositional(prep, nominal, node, role)
+        return super().prepositional(prep, nominal)
 
-    def noun_phrase(self, node: NounPhrase, case: str = "object") -> list[Word]:
+    def noun_phrase(self, node: NounPhrase, case: str = "object") -> str:
         """Determiner, adjectives before, noun, adjectives after, *de* and its complement, relative clause."""
         is_indefinite = node.determiner in ("a", "some", "bare") and (node.number == "pl" or node.noun.has("mass"))
         before = self.adjectives(node, True)
-        result = [] if case == "after de" and is_indefinite else self._determiner(node, bool(before))
-        noun, *rest = words(noun_form(node.noun, node.number), node)
-        result += [*before, replace(noun, is_aspirated=node.noun.has("aspirated")), *rest]
+        determiner = "" if case == "after de" and is_indefinite else self._determiner(node, bool(before))
+        result = f"{determiner} {before} {noun_form(node.noun, node.number)}"
         if node.content is not None:
-            result += preposition("de", node, "of", (node.content, "head"))
-            result += self.noun_phrase(node.content, "after de")
-        result += self.adjectives(node, False)
+            result += f" de {self.noun_phrase(node.content, 'after de')}"
+        result += " " + self.adjectives(node, False)
         if node.complement is not None:
-            result += self.prepositional("de", node.complement, node, "of")
-        return [*result, *self.relative(node)]
+            result += " " + self.prepositional("de", node.complement)
+        return f"{result} {self.relative(node)}"
 
-    def _determiner(self, node: NounPhrase, has_adjective: bool) -> list[Word]:
+    def _determiner(self, node: NounPhrase, has_adjective: bool) -> str:
         kind, gender = node.determiner, node.noun.gender
         column = 2 if node.number == "pl" else 0 if gender == "m" else 1
         if kind in ("the", "generic"):
-            return [article(node.agreement, node, "det")]
+            return article(node.agreement)
         if kind == "all":
-            return [word("tous" if gender == "m" else "toutes", node, "all"), article(node.agreement, node, "det")]
+            return f"{'tous' if gender == 'm' else 'toutes'} {article(node.agreement)}"
         if kind in ("a", "some") and node.noun.has("mass"):
-            return [*preposition("de", node, "det"), article(Agreement(3, "sg", gender), node, "det")]
+            return f"de {article(Agreement(3, 'sg', gender))}"
         if kind in ("a", "some") and column == 2 and has_adjective:
-            return words("de", node, "det")
+            return "de"
         if kind == "my":
             assert node.owner is not None
-            owner = node.owner._replace(gender="m")
-            return words(self.form(owner, ("masculine", "feminine", "plural")[column]), node, "det")
+            return self.form(node.owner._replace(gender="m"), ("masculine", "feminine", "plural")[column])
         if kind == "number":
-            return words(self._count(node.count, gender), node, "det")
+            return self._count(node.count, gender)
         if kind == "which" and (node.number, gender) == ("pl", "f"):
             column = 3
-        text = DETERMINERS[kind][column] if kind in DETERMINERS else INVARIABLE[kind]
-        return [replace(w, before_vowel="cet" if text == "ce" else "") for w in words(text, node, "det")]
+        return DETERMINERS[kind][column] if kind in DETERMINERS else INVARIABLE[kind]
 
-    def compared(self, node: Modifier, agreement: Agreement) -> list[Word]:
+    def compared(self, node: Modifier, agreement: Agreement) -> str:
         """*plus grand*, *meilleur*, *le plus grand* behind the noun."""
         adjective, kind = node.adjective, node.comparison
         form = adjective_form(adjective, agreement)
-        result = [article(agreement, node, "most")] if kind == "most" and not adjective.is_before else []
         if kind in ("more", "most") and adjective.has("comparative"):
             form = agreeing(adjective.options["comparative"], agreement)
         elif kind:
-            result.append(word(COMPARED[kind], node, "comparison"))
-        vowel = adjective.options.get("vowel", "") if agreement[1:] == ("sg", "m") else ""
-        first, *rest = words(form, node)
-        return [*result, replace(first, before_vowel=vowel), *rest]
+            form = f"{COMPARED[kind]} {form}"
+        return f"{article(agreement)} {form}" if kind == "most" and not adjective.is_before else form
 
 
 def _negates(nominal: Nominal | None) -> bool:
     return isinstance(nominal, Indefinite) and nominal.texts[0] in ("personne", "rien")
 
 
-def _behind_verb(verb: Word, pronoun: list[Word]) -> list[Word]:
+def _behind_verb(verb: str, subject: str) -> str:
     """A subject behind the verb; *t* stands between vowels (*a t il*)."""
-    if len(pronoun) != 1:
-        return pronoun
-    whole = replace(pronoun[0], before_vowel="", kind=WHOLE)
-    needs_t = verb.text[-1] in "ae" and whole.text in ("il", "elle", "on")
-    return [replace(whole, text="t"), whole] if needs_t else [whole]
+    pronoun = subject.partition("|")[0]
+    if len(subject.split()) != 1:
+        return subject
+    needs_t = verb[-1] in "ae" and pronoun in ("il", "elle", "on")
+    return f"t {whole(pronoun)}" if needs_t else whole(pronoun)
 
 
 def takes_etre(node: Clause, head: str) -> bool:

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import replace
 from functools import cache
 
 from .entries import LEXICON_FOLDER, Adjective, LexiconError, Noun, Row, read_table
 from .meaning import Agreement
-from .writing import Word, by_rule, word
+from .writing import by_rule
 
 BEFORE_VOWEL = {
     "me": "m", "te": "t", "se": "s", "le": "l", "la": "l", "ne": "n", "je": "j", "que": "qu", "de": "d",
     "jusque": "jusqu", "ma": "mon", "ta": "ton", "sa": "son",
 }  # fmt: skip
-CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
-WHOLE = "whole"  # the kind of a word that is never elided, such as a pronoun behind its verb
+# An article is written with its form before a vowel; a pronoun *le* is not, and so never contracted.
+CONTRACTIONS = {("de", "le|l"): "du", ("de", "les|les"): "des", ("à", "le|l"): "au", ("à", "les|les"): "aux"}
 PREPOSITIONS = ("de", "d'", "à", "en", "du", "au")
 PLURALS = (
     ("([sxz])", r"\1"), ("^(bij|caill|ch|gen|hib|jouj|p)ou", r"\1oux"), ("^(pn|bl)eu", r"\1eus"), ("([ae]u)", r"\1x"),
@@ -45,14 +44,16 @@ def plural(form: str) -> str:
 
 
 def noun_form(noun: Noun, number: str) -> str:
-    """The noun in the singular or plural (*sg*, *pl*)."""
-    if number == "sg" or noun.has("plural_only"):
-        return noun.french
-    return noun.options.get("plural") or plural(noun.french)
+    """The noun in the singular or plural (*sg*, *pl*), marked where its h is aspirated."""
+    is_written = number == "sg" or noun.has("plural_only")
+    form = noun.french if is_written else noun.options.get("plural") or plural(noun.french)
+    return f"*{form}" if noun.has("aspirated") else form
 
 
 def adjective_form(adjective: Adjective, agreement: Agreement) -> str:
-    """The adjective as it agrees, before any change for the sake of a vowel that follows."""
+    """The adjective as it agrees."""
+    if agreement[1:] == ("sg", "m") and adjective.has("vowel"):
+        return f"{adjective.french}|{adjective.options['vowel']}"
     if adjective.has("invariable") or agreement[1:] == ("sg", "m"):
         return adjective.french
     if agreement.gender == "m":
@@ -70,10 +71,9 @@ def agreeing(form: str, agreement: Agreement) -> str:
     return form + "s" if agreement.number == "pl" and form[-1] not in "sx" else form
 
 
-def article(agreement: Agreement, node: object, role: str) -> Word:
+def article(agreement: Agreement) -> str:
     """*le, la, les*."""
-    text = "les" if agreement.number == "pl" else "le" if agreement.gender == "m" else "la"
-    return word(text, node, role, kind="article")
+    return "les|les" if agreement.number == "pl" else "le|l" if agreement.gender == "m" else "la|l"
 
 
 @cache
@@ -84,32 +84,33 @@ def plain(text: str) -> tuple[str, ...]:
     return tuple("".join(letter for letter in decomposed if not unicodedata.combining(letter)).split())
 
 
-def starts_with_vowel(word: Word | None) -> bool:
+def whole(word: str) -> str:
+    """A word that is never elided, such as a pronoun behind its verb."""
+    return f"{word}|{word}"
+
+
+def starts_with_vowel(word: str) -> bool:
     """True if the word starts with a vowel sound: not *onze, oui, huit*, nor an aspirated h."""
-    if word is None or word.is_aspirated or word.text in ("onze", "oui", "huit"):
-        return False
-    return plain(word.text)[0][0] in "aeiouhy"
+    return word not in ("", "onze", "oui", "huit") and plain(word)[0][0] in "aeiouhy"
 
 
-def join(words: list[Word]) -> list[Word]:
+def join(words: list[str]) -> list[str]:
     """Contracts and elides; each word of the result is one token in the corpus's spelling."""
-    contracted: list[Word] = []
-    for current, follower in zip(words, [*words[1:], None], strict=True):
-        before = contracted[-1] if contracted else None
-        if before is not None and before.kind == "preposition" and current.kind == "article":
-            text = CONTRACTIONS.get((before.text, current.text))
-            if text and not (current.text == "le" and starts_with_vowel(follower)):
-                contracted[-1] = Word(text, before.keys | current.keys, before.fallback + current.fallback)
-                continue
-        contracted.append(current)
-    tokens: list[Word] = []
-    for current, follower in zip(contracted, [*contracted[1:], None], strict=True):
-        text = current.text
-        if current.kind != WHOLE and starts_with_vowel(follower):
-            text = current.before_vowel or BEFORE_VOWEL.get(text, text)
-        if text == "si" and follower is not None and follower.text in ("il", "ils"):
-            text = "s"
-        tokens.extend(replace(current, text=token) for token in plain(text))
+    contracted: list[str] = []
+    for word, follower in zip(words, [*words[1:], ""], strict=True):
+        contraction = CONTRACTIONS.get((contracted[-1], word)) if contracted else None
+        if contraction and not (word == "le|l" and starts_with_vowel(follower)):
+            contracted[-1] = contraction
+        else:
+            contracted.append(word)
+    tokens: list[str] = []
+    for word, follower in zip(contracted, [*contracted[1:], ""], strict=True):
+        form, _, before_vowel = word.partition("|")
+        if starts_with_vowel(follower):
+            form = before_vowel or BEFORE_VOWEL.get(form, form)
+        if form == "si" and follower in ("il", "ils"):
+            form = "s"
+        tokens += plain(form.removeprefix("*"))
     return tokens
 
 

@@ -1,4 +1,4 @@
-"""The meaning of a sentence, apart from either language; both are written from it, and so aligned by it.
+"""The meaning of a sentence, apart from either language; both are written from it.
 
 A meaning is a tree of nodes: entries of the lexicon and grammatical choices, no words of a sentence. Nodes are compared
 by identity: two mentions of one noun in a sentence are two nodes. A choice that only English makes (one of two
@@ -11,9 +11,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .entries import Adjective, Adverb, Noun, Tense, Texts, Verb, tenses
-
-Key = tuple[object, str]
-"""A node and the role that a word plays for it."""
 
 
 class Agreement(NamedTuple):
@@ -247,11 +244,6 @@ class Sentence:
     question: Indefinite | NounPhrase | None = None
     is_contracted: bool = True
     is_negation_contracted: bool = True
-
-
-def head_key(nominal: Nominal) -> Key:
-    """The key of the nominal's most telling word."""
-    return (nominal.first if isinstance(nominal, Pair) else nominal), "head"
 
 
 def french_agreement(nominal: Nominal) -> Agreement:

@@ -1,7 +1,8 @@
-"""Writing a meaning out: the words of a sentence, and all that French and English do alike.
+"""Writing a meaning out: all that French and English do alike. The writers, `french.py` and `english.py`, do the rest.
 
-Each word names the node and the role that it stands for; words of the two languages with the same name translate each
-other. The two writers, `french.py` and `english.py`, know nothing of each other.
+What is written is a string of words with spaces between them, as many as there happen to be. In French ones, two signs
+tell how a word meets its neighbours, until they are joined: `ce|cet` has its form before a vowel behind the bar, and
+before `*hibou`, as in dictionaries, nothing is elided.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from .meaning import (
     Adjunct,
@@ -17,7 +17,6 @@ from .meaning import (
     Agreement,
     Clause,
     Gap,
-    Key,
     Modifier,
     Nominal,
     NounPhrase,
@@ -26,42 +25,7 @@ from .meaning import (
     Pronoun,
     Sentence,
     TimeSpan,
-    head_key,
 )
-
-
-@dataclass(frozen=True)
-class Word:
-    """One word before elision and contraction.
-
-    `before_vowel` is its form before a vowel sound (*beau* -> *bel*); `kind` marks what elision and contraction must
-    know (*article*, *preposition*).
-    """
-
-    text: str
-    keys: frozenset[Key]
-    fallback: tuple[Key, ...] = ()
-    before_vowel: str = ""
-    is_aspirated: bool = False
-    kind: str = ""
-
-
-def word(text: str, node: object, role: str = "head", *fallback: Key, before_vowel: str = "", kind: str = "") -> Word:
-    """A word that plays `role` for `node`; without a counterpart, it goes with the node's main word."""
-    fallback = fallback or ((node, "head"), (node, "verb"))
-    return Word(text, frozenset({(node, role)}), fallback, before_vowel, kind=kind)
-
-
-def words(text: str, node: object, role: str = "head", *fallback: Key) -> list[Word]:
-    """Several words that play one role together, such as *every day*."""
-    return [word(part, node, role, *fallback) for part in text.split()]
-
-
-def preposition(text: str, node: object, role: str, *fallback: Key) -> list[Word]:
-    """A preposition, which may be several words, or none; its last word contracts."""
-    *first, last = text.split() or [""]
-    contracting = [word(last, node, role, *fallback, kind="preposition")] if last else []
-    return [*words(" ".join(first), node, role, *fallback), *contracting]
 
 
 def by_rule(form: str, rules: Iterable[tuple[str, str]]) -> str:
@@ -86,20 +50,21 @@ class Writer(ABC):
     def __init__(self, sentence: Sentence):
         self.sentence = sentence
 
-    def write(self) -> list[Word]:
+    def write(self) -> list[str]:
         """The sentence's tokens in the corpus's spelling."""
         sentence, body = self.sentence, self.sentence.body
-        result = [] if sentence.front is None else self.adjunct(sentence.front)
         if isinstance(body, Clause):
-            result += [*self.question(body), *self.clause(body, is_inverted=sentence.form in self.inverting)]
+            front = "" if sentence.front is None else self.adjunct(sentence.front)
+            clause = self.clause(body, is_inverted=sentence.form in self.inverting)
+            text = f"{front} {self.question()} {clause}"
         else:
-            conjunction = words(body.conjunction[self.side], body, "conjunction")
             first, second = self.clause(body.first), self.clause(body.second)
-            result += [*conjunction, *second, *first] if body.is_fronted else [*first, *conjunction, *second]
-        return [*self.spell(result), word(sentence.mark, sentence, "mark")]
+            conjunction = body.conjunction[self.side]
+            text = f"{conjunction} {second} {first}" if body.is_fronted else f"{first} {conjunction} {second}"
+        return [*self.spell(text), sentence.mark]
 
     @abstractmethod
-    def spell(self, words: list[Word]) -> list[Word]:
+    def spell(self, text: str) -> list[str]:
         """The tokens of words that stand side by side."""
 
     def number_word(self, count: int) -> str:
@@ -114,121 +79,109 @@ class Writer(ABC):
         forms = self.pronouns.get(key) or self.pronouns[f"{key} {agreement.gender}"]
         return forms.split()[self.columns.index(column)]
 
-    def question(self, body: Clause) -> list[Word]:
+    def question(self) -> str:
         """The word or phrase that a question begins with, if any."""
         question = self.sentence.question
-        return [] if question is None else self.nominal(question)
+        return "" if question is None else self.nominal(question)
 
     @abstractmethod
-    def clause(self, node: Clause, is_inverted: bool = False) -> list[Word]:
+    def clause(self, node: Clause, is_inverted: bool = False) -> str:
         """Words of a clause; `is_inverted` puts the subject behind the verb or its first auxiliary."""
 
-    def tail(self, node: Clause) -> list[Word]:
+    def tail(self, node: Clause) -> str:
         """Complements and adjuncts after the verb."""
-        result = [w for adjunct in node.adjuncts if is_measure(adjunct) for w in self.adjunct(adjunct)]
+        parts = [self.objects(node)]
         if isinstance(node.attribute, NounPhrase):
-            result += self.noun_phrase(node.attribute)
+            parts.append(self.noun_phrase(node.attribute))
         elif node.attribute is not None:
             is_ce = isinstance(node.subject, Pronoun) and node.subject.kind == "ce"
-            result += self.adjective(node.attribute, Agreement(3, "sg", "m") if is_ce else node.agreement)
-        result += self.objects(node)
+            parts.append(self.adjective(node.attribute, Agreement(3, "sg", "m") if is_ce else node.agreement))
         if node.place is not None:
-            result += self.adjunct(node.place)
+            parts.append(self.adjunct(node.place))
         if node.infinitive is not None:
-            result += self.infinitive(node, node.infinitive)
-        for adjunct in node.adjuncts:
-            if not is_measure(adjunct) and not self._is_middle(adjunct):
-                result += self.adjunct(adjunct)
-        result += self.end_of_negation(node)
+            parts.append(self.infinitive(node.infinitive))
+        parts += [self.adjunct(adjunct) for adjunct in node.adjuncts if not self._is_middle(adjunct)]
+        parts.append(self.end_of_negation(node))
         if node.content is not None:
-            result += words(node.verb.prep[self.side], node, "that", (node.content, "verb"))
-            result += self.clause(node.content)
-        return result
+            parts += [node.verb.prep[self.side], self.clause(node.content)]
+        return " ".join(parts)
 
     @abstractmethod
-    def objects(self, node: Clause) -> list[Word]:
+    def objects(self, node: Clause) -> str:
         """Object, recipient and object with a preposition."""
 
-    def infinitive(self, node: Clause | Modifier, infinitive: Clause) -> list[Word]:
+    def infinitive(self, node: Clause) -> str:
         """The infinitive after a verb or adjective, with its preposition."""
-        link = preposition(infinitive.link[self.side], node, "to", (infinitive, "verb"))
-        return [*link, *self.clause(infinitive)]
+        return f"{node.link[self.side]} {self.clause(node)}"
 
-    def end_of_negation(self, node: Clause) -> list[Word]:
+    def end_of_negation(self, node: Clause) -> str:
         """The part of a negation that ends the clause."""
-        return []
+        return ""
 
     def _is_middle(self, adjunct: Adjunct) -> bool:
         return isinstance(adjunct, Adverbial) and adjunct.adverb.positions[self.side] == "middle"
 
-    def middle(self, node: Clause) -> list[Word]:
+    def middle(self, node: Clause) -> str:
         """The adverbs that stand by the verb."""
-        return [w for adjunct in node.adjuncts if self._is_middle(adjunct) for w in self.adjunct(adjunct)]
+        return " ".join(self.adjunct(adjunct) for adjunct in node.adjuncts if self._is_middle(adjunct))
 
-    def adjunct(self, node: Adjunct) -> list[Word]:
+    def adjunct(self, node: Adjunct) -> str:
         """An adverb, a phrase with a preposition, or a span of time."""
         if isinstance(node, Adverbial):
-            return words(node.texts[self.side], node)
+            return node.texts[self.side]
         if isinstance(node, Prepositional):
-            return self.prepositional(node.texts[self.side], node.nominal, node)
+            return self.prepositional(node.texts[self.side], node.nominal)
         return self.span(node)
 
     @abstractmethod
-    def span(self, node: TimeSpan) -> list[Word]:
+    def span(self, node: TimeSpan) -> str:
         """A number of units of time, with its preposition."""
 
-    def prepositional(self, prep: str, nominal: Nominal, node: object, role: str = "prep") -> list[Word]:
+    def prepositional(self, prep: str, nominal: Nominal) -> str:
         """A preposition and its nominal; French *de* takes no indefinite plural and no partitive."""
         case = "after de" if prep.split()[-1:] == ["de"] else "disjunctive"
-        return [*preposition(prep, node, role, head_key(nominal)), *self.nominal(nominal, case)]
+        return f"{prep} {self.nominal(nominal, case)}"
 
-    def nominal(self, node: Nominal, case: str = "object") -> list[Word]:
+    def nominal(self, node: Nominal, case: str = "object") -> str:
         """Words of a nominal as `subject`, `object`, or after a preposition: `disjunctive`, `after de`."""
         if isinstance(node, Gap):
-            return []
+            return ""
         if isinstance(node, Pair):
-            return [*self.nominal(node.first), word(self.and_, node, "and"), *self.nominal(node.second)]
+            return f"{self.nominal(node.first)} {self.and_} {self.nominal(node.second)}"
         if isinstance(node, Pronoun):
-            return [self.pronoun(node, case)]
-        if isinstance(node, NounPhrase):
-            return self.noun_phrase(node, case)
-        return words(node.texts[self.side], node)
+            return self.pronoun(node, case)
+        return self.noun_phrase(node, case) if isinstance(node, NounPhrase) else node.texts[self.side]
 
     @abstractmethod
-    def pronoun(self, node: Pronoun, case: str) -> Word:
+    def pronoun(self, node: Pronoun, case: str) -> str:
         """A personal pronoun."""
 
     @abstractmethod
-    def noun_phrase(self, node: NounPhrase, case: str = "object") -> list[Word]:
+    def noun_phrase(self, node: NounPhrase, case: str = "object") -> str:
         """Determiner, adjectives, noun, complement, relative clause."""
 
-    def adjectives(self, node: NounPhrase, is_before: bool) -> list[Word]:
+    def adjectives(self, node: NounPhrase, is_before: bool) -> str:
         """The adjectives before or after the French noun."""
         modifiers = [modifier for modifier in node.modifiers if modifier.adjective.is_before == is_before]
-        return [w for modifier in modifiers for w in self.adjective(modifier, node.agreement)]
+        return " ".join(self.adjective(modifier, node.agreement) for modifier in modifiers)
 
-    def adjective(self, node: Modifier, agreement: Agreement) -> list[Word]:
+    def adjective(self, node: Modifier, agreement: Agreement) -> str:
         """Degree, comparison, adjective, and what it is compared with or goes on with."""
-        result = [] if node.degree is None else words(node.degree.texts[self.side], node.degree, "head", (node, "head"))
-        result += self.compared(node, agreement)
+        result = self.compared(node, agreement)
+        if node.degree is not None:
+            result = f"{node.degree.texts[self.side]} {result}"
         if node.standard is not None:
-            result += [word(self.than[node.comparison], node, "than"), *self.nominal(node.standard, "disjunctive")]
+            result += f" {self.than[node.comparison]} {self.nominal(node.standard, 'disjunctive')}"
         if node.complement is not None:
-            result += self.prepositional(node.adjective.prep[self.side], node.complement, node)
-        return result if node.infinitive is None else [*result, *self.infinitive(node, node.infinitive)]
+            result += " " + self.prepositional(node.adjective.prep[self.side], node.complement)
+        if node.infinitive is not None:
+            result += " " + self.infinitive(node.infinitive)
+        return result
 
     @abstractmethod
-    def compared(self, node: Modifier, agreement: Agreement) -> list[Word]:
+    def compared(self, node: Modifier, agreement: Agreement) -> str:
         """The adjective as it agrees, with its comparison."""
 
-    def relative(self, node: NounPhrase) -> list[Word]:
+    def relative(self, node: NounPhrase) -> str:
         """The relative clause, if any."""
-        if node.relative is None:
-            return []
-        clause = node.relative.clause
-        return [*words(node.relative.texts[self.side], node.relative, "head", (clause, "verb")), *self.clause(clause)]
-
-
-def is_measure(adjunct: Adjunct) -> bool:
-    """True for an age or the time of a clock, which follow *avoir* or *être* at once."""
-    return isinstance(adjunct, TimeSpan) and adjunct.kind in ("age", "clock")
+        return "" if node.relative is None else f"{node.relative.texts[self.side]} {self.clause(node.relative.clause)}"
