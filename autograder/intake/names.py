@@ -1,8 +1,8 @@
 """Imports and names in the text of a module, and those that a person should know of, by `[contract.forbidden]`.
 
-Mentions of what students must write themselves are noted at home and in grading; where one is used, the worker raises
-(`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way around that, are allowed, and listed for a
-reader, with what the worker has seen of them (`sandbox/worker/watching.py`).
+Mentions of what students must write themselves are noted at home and in grading; where one is used, the worker raises.
+Uses of internals, which may be a way around that, are allowed, and listed for a reader, with what the worker has seen
+of them (`sandbox/worker/shortcuts.py`, both).
 """
 
 from __future__ import annotations

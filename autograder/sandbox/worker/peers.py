@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import shortcuts, watching
+from . import shortcuts
 from .failures import KINDS, describe
 from .loading import Package
 from .messages import DTYPE_NAMES, DTYPES, REPLY_LIMITS, Answer, Decoder, Encoder, pack, read_frame
@@ -165,8 +165,8 @@ class Worker(Service):
         self._forbid_shortcuts, self._prove = shortcuts.prepare(**request["forbidden"])
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
         if not self._pipes:  # to students' own tests nothing is forbidden
-            self._components.more_builtins = watching.BUILTINS
-            watching.watch(self._files, request["internals"], self._replies, self._stand_ins)
+            self._components.more_builtins = shortcuts.BUILTINS
+            shortcuts.watch(self._files, request["internals"], self._replies, self._stand_ins)
         return layers
 
     def do_prove(self, request: Content, decoder: Decoder, encoder: Encoder) -> str:

@@ -100,6 +100,7 @@ def names(text):
         ("import builtins, torch\nx = builtins.getattr(torch, NAME)", "getattr with a computed name"),
         ("import operator\nx = operator.attrgetter('real.__code__')", ".__code__"),
         ("import torch\nx = torch.sys.modules", "sys.modules"),
+        ("import torch\nx = torch.masked.softmax", "torch.masked.softmax"),
         ("match x:\n    case object(tb_frame=y):\n        pass", ".tb_frame"),
         ("import importlib\nx = importlib.import_module(NAME)", "importlib.import_module"),
         ("import torch.nn.attention.flex_attention", "torch.nn.attention.flex_attention"),

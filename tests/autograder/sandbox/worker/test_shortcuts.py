@@ -1,4 +1,7 @@
-"""PyTorch's own layers raise in the worker by whatever route; a mention of them that is not a use does not."""
+"""PyTorch's own layers raise in the worker by whatever route; the ways round that are reported with file and line.
+
+`test_habits.py` has what is not reported.
+"""
 
 import re
 from dataclasses import replace
@@ -31,7 +34,15 @@ ROUTES = {
     "PyTorch in Python": "torch._refs.native_layer_norm(x, (4,), None, None, 1e-6)[0]",
     "decomposition": "decomposed(x, (4,), None, None, 1e-6)[0]",
     "another key": "torch.ops.aten.native_layer_norm.default._op_dk(below, x, (4,), None, None, 1e-6)[0]",
+    "a method, taken at import": "forward(x, x)",
+    "attention, taken at import": "attend(x, x, x, x)[0]",
 }
+UNAVAILABLE = {
+    "jagged norm": "F.layer_norm(jagged(x), (4,))",
+    "jagged attention": "F.scaled_dot_product_attention(*[jagged(x).unflatten(-1, [2, 2]).transpose(1, 2)] * 3)",
+    "masked": "F.layer_norm(torch.masked.masked_tensor(x.detach(), x > 0), (4,))",
+}
+"""Kinds of tensors whose operators PyTorch has in Python files, which it reads when they are first used."""
 MODULE = """
 import torch
 from torch import nn
@@ -41,6 +52,8 @@ from torch.nn import functional as F
 class Mine(nn.TransformerEncoderLayer):
     pass
 
+
+forward, attend = nn.TransformerEncoderLayer.forward, nn.MultiheadAttention.forward
 statistics = [torch.ones(3), torch.zeros(3), torch.zeros(3), torch.ones(3)]
 parameters = [torch.ones(4), torch.zeros(4)]
 below = torch._C.DispatchKey.CompositeExplicitAutograd
@@ -50,6 +63,10 @@ decomposed = torch._decomp.decomposition_table[torch.ops.aten.native_layer_norm.
 
 def nested(x):
     return torch.nested.as_nested_tensor(list(x))
+
+
+def jagged(x):
+    return torch.nested.nested_tensor_from_jagged(x.flatten(0, 1), torch.tensor([0, 3, 6]))
 
 
 @torch.inference_mode()
@@ -70,7 +87,7 @@ class LayerNorm(nn.Module):
 @pytest.fixture(scope="module")
 def routes(zygote, example_sources):
     """One submission whose LayerNorm takes the route that it is built with."""
-    choice = ", ".join(f"{route!r}: lambda: {expression}" for route, expression in ROUTES.items())
+    choice = ", ".join(f"{route!r}: lambda: {expression}" for route, expression in {**ROUTES, **UNAVAILABLE}.items())
     text = MODULE.format(expression=f"{{{choice}}}[self.route]()")
     sources = {"__init__": example_sources["__init__"], "layers": ("layers.py", text)}
     with Sandbox(sources, read_assignment(), zygote=zygote) as submission:
@@ -85,6 +102,13 @@ def test_a_shortcut_is_refused(route, routes):
     assert "in forward" in caught.value.student_traceback
 
 
+@pytest.mark.parametrize("route", UNAVAILABLE)
+def test_kinds_of_tensors_with_operators_of_their_own_cannot_be_used(route, routes):
+    module = routes.build("layers.LayerNorm", 4, route)
+    with pytest.raises(ImportError, match=r"No module named 'torch\.(nested|masked)\."):
+        module(torch.randn(2, 3, 4))
+
+
 OTHERS = """
 class Inside(nn.Module):
     def __init__(self):
@@ -96,8 +120,10 @@ class Inside(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    def forward(self, x, is_whole=False):
-        return nn.TransformerEncoderLayer(4, 2)(x) if is_whole else Inside()(x)
+    def forward(self, x, way=""):
+        if way == "whole":
+            return nn.TransformerEncoderLayer(4, 2)(x)
+        return forward(self, x) if way == "taken at import" else Inside()(x)
 """
 
 
@@ -111,8 +137,9 @@ def test_a_part_of_a_layer_may_be_pytorchs_own(zygote, example_sources):
             assert layer(x).shape == x.shape
             with pytest.raises(SubmissionRefusedError):
                 norm(x)
-        with pytest.raises(SubmissionRefusedError):
-            layer(x, is_whole=True)
+        for way in ("whole", "taken at import"):
+            with pytest.raises(SubmissionRefusedError, match="TransformerEncoderLayer"):
+                layer(x, way)
     forbidden = replace(assignment.contract.forbidden, components=())
     strict = replace(assignment, contract=replace(assignment.contract, forbidden=forbidden))
     with Sandbox(sources, strict, zygote=zygote) as submission, pytest.raises(SubmissionRefusedError):
@@ -143,3 +170,112 @@ def test_every_kernel_of_these_kinds_is_replaced():
     }
     assert of_these_kinds == set(kernels_named(read_assignment().contract.forbidden.kernels))
     assert {"_batch_norm_with_update", "_native_batch_norm_legit.no_stats", "native_layer_norm"} <= of_these_kinds
+
+
+UNDO = """
+import sys
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+def undo():
+    frame = getattr(sys, bytes.fromhex("5f6765746672616d65").decode())()
+    while not hasattr(frame.f_locals.get("self"), "_prove"):
+        frame = frame.f_back
+    forbid = frame.f_locals["self"]._forbid_shortcuts
+    for cell in getattr(forbid, "__{}__".format("closure")):
+        [getattr(library, "reset")() for library in cell.cell_contents if hasattr(library, "reset")] if isinstance(
+            cell.cell_contents, list
+        ) else None
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        undo()
+        return getattr(F, "layer_" + "norm")(x, x.shape[-1:], self.gain, self.shift)
+
+
+class FeedForward(LayerNorm):
+    def forward(self, x):
+        return x
+"""
+
+
+@pytest.mark.hostile
+def test_kernels_that_were_put_back_are_reported_with_what_led_to_them(sandbox):
+    submission = sandbox({"layers": UNDO})
+    submission.build("layers.FeedForward", 4)(torch.ones(2, 4))
+    x = torch.randn(2, 4)
+    torch.testing.assert_close(submission.build("layers.LayerNorm", 4)(x), torch.layer_norm(x, (4,)))
+    assert submission.notices.seen == [("layers", 9, "sys._getframe"), ("layers", 13, "__closure__")]
+    submission.restart()
+    assert submission.notices.unguarded == ["layers.LayerNorm"]
+
+
+def test_kernels_refuse_after_an_ordinary_submission(sandbox):
+    submission = sandbox({"decode": "def greedy_decode(x):\n    y = 2 * x\n    return y\n"})
+    for _ in range(2):
+        submission.build("layers.LayerNorm", 4)(torch.ones(2, 4))
+        submission.build("layers.FeedForward", 4, 8)(torch.ones(2, 4))
+        submission.apply("watch", "decode.greedy_decode", [torch.ones(1)], [[2, 2, "y", True]])  # as for E.6
+        submission.restart()
+    assert submission.notices.unguarded == [] and submission.notices.seen == []
+
+
+IMPORTS = """
+import collections, copy, ctypes, dataclasses, enum, functools, gc, inspect, logging, marshal, operator, pickle, sys
+import traceback, types, typing, warnings
+import torch
+from torch import nn
+
+
+def own():
+    pass
+
+
+hinted = type("A", (), {"__annotations__": {"x": "1 and int"}})
+try:
+    1 / 0
+except ArithmeticError as error:
+    failed = error
+"""
+REPORTED = {  # code -> the name that is reported
+    "sys._getframe()": "sys._getframe",
+    "inspect.currentframe()": "sys._getframe",
+    "logging.currentframe()": "sys._getframe",
+    "failed.__traceback__.tb_frame": "tb_frame",
+    "[*traceback.walk_tb(failed.__traceback__)]": "tb_frame",
+    "getattr((x for x in ()), 'gi_' + 'frame')": "gi_frame",
+    "match own:\n        case object(__code__=x): pass": "__code__",
+    "operator.attrgetter('__co' + 'de__')(own)": "__code__",
+    "functools.update_wrapper(lambda: 0, own, ['__co' + 'de__'])": "__code__",
+    "own.__code__.replace(co_name='x')": "code.__new__",
+    "types.FunctionType(own.__code__, {})": "function.__new__",
+    "own.__code__ = own.__code__": "__code__",
+    "gc.get_objects()": "gc.get_objects",
+    "ctypes.string_at(id(own), 8)": "ctypes.string_at",
+    "exec('x = 1')": "exec",
+    "eval(compile('1', 'layers.py', 'eval'))": "compile",
+    "typing.get_type_hints(hinted)": "exec",
+    "marshal.loads(marshal.dumps(1))": "marshal.loads",
+    "pickle.loads(pickle.dumps(ValueError))": "pickle.find_class",
+    "sys.settrace(None)": "sys.settrace",
+    "torch.library.Library('aten', 'IMPL')": "sys._getframe",
+    "getattr(torch, '_' + 'C')": "torch._C",
+    "getattr(torch, 'mas' + 'ked').softmax": "torch.masked",
+    "functools.reduce(getattr, ['_' + 'refs', 'add'], torch)": "torch._refs",
+    "getattr(own, '__glo' + 'bals__')": "__globals__",
+}
+
+
+@pytest.mark.parametrize("line", REPORTED)
+def test_what_a_way_round_needs_is_reported(sandbox, line):
+    text = f"{IMPORTS}\ndef greedy_decode():\n    {line.replace(chr(10), chr(10) + 4 * ' ')}\n"
+    submission = sandbox({"decode": text})
+    submission.call("decode.greedy_decode")
+    assert ("decode", text.count("\n"), REPORTED[line]) in submission.notices.seen
