@@ -10,7 +10,7 @@ safety net around our own code, which is noted when it strikes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -60,14 +60,11 @@ class Grader:
         submission: Intake,
         seed: int,
         record: Record,
-        *,
         show_progress: bool = False,
-        killed_before: Container[str] = (),
     ) -> Iterator[Record]:
         """Judges one submission that has been taken in, with a record in which every part is pending.
 
-        Yields the record with what has become known so far, a finished one at last. `killed_before` has components
-        during whose calls a worker was killed from outside in an earlier attempt.
+        Yields the record with what has become known so far, a finished one at last.
 
         Raises: SandboxUnavailableError where the machine cannot contain the submission as asked, or something outside
         has ended the zygote or a worker, for which no test is blamed; RuntimeError outside a process's main thread.
@@ -89,7 +86,6 @@ class Grader:
             assignment,
             zygote=self.zygote,
             locate=submission.locate,
-            killed_before=killed_before,
         ) as sandbox:
             for outcomes in self.tests.run(sandbox, seed, show_progress):
                 sandbox.budget.check_sandbox()
@@ -114,16 +110,11 @@ class Grader:
             results = [*untested, *by_hand, *explained, *own_work]
             yield record.judged(results, internals=to_read(sandbox.notices)).finished()
 
-    def renew(self) -> bool:
-        """Starts another zygote where the present one has ended; True if it did so.
-
-        Only the process that has started the zygote can: in a fork of it, nothing happens.
-        """
-        if not (self.zygote.is_ours and self.zygote.has_ended):
-            return False
-        self.zygote.close()
-        self.zygote = Zygote(self.assignment, self.level)
-        return True
+    def renew(self) -> None:
+        """Starts another zygote where the present one has ended, and this process has started it."""
+        if self.zygote.is_ours and self.zygote.has_ended:
+            self.zygote.close()
+            self.zygote = Zygote(self.assignment, self.level)
 
 
 def listed(

@@ -18,7 +18,7 @@ from foundation.assignment_file import Assignment
 
 from ..intake.modules import Intake
 from ..intake.submission import IntakeRefusedError, name_of, take_in
-from ..sandbox.errors import SandboxUnavailableError, WorkerKilledError
+from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.zygote import Zygote
 from .record import Record, new_record
 from .seeds import Seeds
@@ -26,7 +26,7 @@ from .seeds import Seeds
 if TYPE_CHECKING:
     from .judging import Grader
 
-MOST_ATTEMPTS = 5
+MOST_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -69,24 +69,20 @@ def grade_submission(
 ) -> Iterator[Record]:
     """Grades a submission with the seed of the term; yields its record, a new one at first, after each step.
 
-    Where something outside has ended the zygote or a worker, it is judged again from the start. A worker that is killed
-    twice over the same component is put down to the submission.
+    Where something outside has ended the zygote or a worker, it is judged again from the start.
 
-    Raises: SandboxUnavailableError where there is no sandbox, or this process cannot renew a zygote that has ended.
+    Raises: SandboxUnavailableError where that happens each time, or where there is no sandbox.
     """
     record = record.taken_in(intake.hashes, seeds.id_of_tests)
-    killed: set[str] = set()
     for attempt in itertools.count(1):
         yield record
         try:
-            yield from grader.judge(intake, seeds.of_tests, record, killed_before=killed, show_progress=show_progress)
+            yield from grader.judge(intake, seeds.of_tests, record, show_progress)
             return
         except SandboxUnavailableError as error:
-            can_go_on = isinstance(error, WorkerKilledError) or grader.renew()
-            if not can_go_on or attempt == MOST_ATTEMPTS:
+            if attempt == MOST_ATTEMPTS:
                 raise
-            if isinstance(error, WorkerKilledError):
-                killed.add(error.component)
+            grader.renew()
             record = record.noted_of_run(f"judged again from the start, since {error}")
 
 

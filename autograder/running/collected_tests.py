@@ -17,12 +17,7 @@ from tqdm import tqdm
 from foundation.assignment_file import Assignment, Task
 from foundation.processes import CPU, time_limit
 
-from ..sandbox.errors import (
-    SubmissionError,
-    SubmissionOutOfMemoryError,
-    SubmissionRefusedError,
-    SubmissionTimeoutError,
-)
+from ..sandbox.errors import SubmissionError, SubmissionRefusedError, SubmissionTimeoutError
 from ..sandbox.submission import Sandbox
 from ..testing.results import CollectionError, Outcome, State
 from .collection import Collection, item_of
@@ -42,7 +37,6 @@ class CheckingTimeoutError(Exception):
 STATES: dict[type, State] = {  # the first that fits: a MemoryError of a submission is a SubmissionError, too
     SubmissionTimeoutError: State.TIMEOUT,
     CheckingTimeoutError: State.TIMEOUT,
-    SubmissionOutOfMemoryError: State.OUT_OF_MEMORY,
     MemoryError: State.OUT_OF_MEMORY,
     SubmissionRefusedError: State.REFUSED,
     SubmissionError: State.ERROR,

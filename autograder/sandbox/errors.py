@@ -14,16 +14,7 @@ MAX_TRACEBACK = 4_000
 
 
 class SandboxUnavailableError(Exception):
-    """The machine lacks the required containment, or the worker could not be started; no submission may pay for it."""
-
-
-class WorkerKilledError(SandboxUnavailableError):
-    """Something outside has killed a worker, which the first time is not put down to the submission."""
-
-    def __init__(self, component: str, reason: str) -> None:
-        """Takes the component during whose call it was killed; "" where that was none's."""
-        super().__init__(f"{reason}, during a call of {component}" if component else reason)
-        self.component = component
+    """The machine lacks the required containment, or has ended a worker; no submission may pay for it."""
 
 
 class SubmissionError(Exception):
@@ -44,10 +35,6 @@ class SubmissionTimeoutError(SubmissionError):
 
 class SubmissionDiedError(SubmissionError):
     """The worker ended, or broke the protocol, during a call; or an object of an ended worker was used."""
-
-
-class SubmissionOutOfMemoryError(SubmissionDiedError, MemoryError):
-    """The worker was ended by the system, most likely for its memory."""
 
 
 class SubmissionRefusedError(SubmissionError):

@@ -8,7 +8,7 @@ import sys
 import sysconfig
 import time
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -114,8 +114,7 @@ class Budget:
     that each stay within their limit: it gets no more than its failures would cost, and never more than it leaves them.
     """
 
-    def __init__(self, limits: Limits, is_fair: bool, killed_before: Container[str]) -> None:
-        self.killed_before = killed_before
+    def __init__(self, limits: Limits, is_fair: bool) -> None:
         self.cpu_seconds = 0.0  # of all workers that have ended
         self.failure: SandboxUnavailableError | None = None  # of the sandbox itself, after which nothing more is done
         self._limits, self._is_fair = limits, is_fair

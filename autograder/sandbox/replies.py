@@ -48,9 +48,7 @@ class CallReply(Reply):
     value: Any
     graph: StrictBool  # whether there is one, for a backward pass
     changed: list[StrictInt]  # indices of arguments that were changed
-    rewritten: list[
-        tuple[StrictInt, StrictInt, StrictInt]
-    ]  # an earlier call, a tensor that it returned, its new numbers
+    rewritten: list[tuple[StrictInt, StrictInt]]  # earlier calls, and the tensors that they returned
     place: tuple[StrictStr, StrictInt] | None  # the file and the line that changed the first of them, where known
 
 

@@ -8,7 +8,7 @@ import secrets
 import select
 import signal
 import time
-import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -25,15 +25,13 @@ from .errors import (
     SandboxUnavailableError,
     SubmissionDiedError,
     SubmissionError,
-    SubmissionOutOfMemoryError,
     SubmissionTimeoutError,
-    WorkerKilledError,
     submission_error,
 )
 from .kept import MOST_NOTICES, Budget, Lines, Notices, Output, scrubbed
 from .replies import CallReply, read_call, read_gradients, read_object, read_reply
 from .worker.messages import REPLY_LIMITS, Answer, Encoder, ProtocolError, pack, read_frame
-from .worker.mirror import Link
+from .worker.mirror import KEPT_RESULTS, Link
 from .worker.shortcuts import answer_of_all
 from .zygote import Ending, Zygote
 
@@ -46,8 +44,6 @@ ENDING_SECONDS = 0.02
 """A process closes its pipes a little before it has ended."""
 OWN_SIGNALS = {getattr(signal, f"SIG{name}") for name in ("SEGV", "ABRT", "ILL", "BUS", "FPE", "SYS", "TRAP")}
 """How a process can crash by itself; the filter lets it send no signals."""
-RESULTS_KEPT = 16
-"""Of so many requests; the worker looks after those of fewer calls."""
 
 
 class DeadlineError(Exception):
@@ -78,7 +74,7 @@ class Session(Link):
         self._key, self._user, self._n_notices = secrets.token_hex(16), "", 0
         self._cpu_left = budget.cpu_left
         self.ended_because = ""
-        self._results: dict[int, list[weakref.ref[torch.Tensor]]] = {}
+        self._results: deque[tuple[int, list[torch.Tensor]]] = deque(maxlen=KEPT_RESULTS)
         named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
         self._lines = Lines(named, locate)
         self._descriptors = descriptors
@@ -116,21 +112,15 @@ class Session(Link):
         return int.from_bytes(hashlib.blake2b(drawn.to_bytes(8, "little"), digest_size=6).digest(), "little")
 
     def show_changes(self, reply: CallReply, answer: Answer, arguments: Sequence[Tensor]) -> None:
-        """Spoil the arguments that a call has changed, and give earlier results what it has written into them.
-
-        At home, an earlier result is the very tensor that a later call writes into.
-        """
-        tensors = answer.decoder.tensors
-        for number, index, new in reply.rewritten:
-            with suppress(IndexError, RuntimeError):  # a worker may have made them up
-                earlier = self._results.get(number, [])[index]()
-                if earlier is not None:
-                    earlier.data.copy_(tensors[new].detach())
+        """Spoil the arguments that a call has changed, and the earlier results into which it has written."""
+        earlier = dict(self._results)
+        for number, index in {*reply.rewritten}:
+            with suppress(LookupError):  # a worker may have made them up
+                spoil(earlier[number][index])
         for index in {*reply.changed}:
             spoil(arguments[index], self._lines.quote(*reply.place) if reply.place else "")
-        self._results[answer.number] = [*map(weakref.ref, tensors)]
-        for number in [number for number in self._results if number <= answer.number - RESULTS_KEPT]:
-            del self._results[number]
+        if not torch.is_grad_enabled():
+            self._results.append((answer.number, answer.decoder.tensors))
 
     @property
     def has_ended(self) -> bool:
@@ -192,7 +182,7 @@ class Session(Link):
             self.end(f"no answer within {seconds:.3g} s")
             raise SubmissionTimeoutError(self.ended_because) from None
         except (EOFError, BrokenPipeError):
-            raise self._died(component) from None
+            raise self._died() from None
         except ProtocolError as error:
             self.end(f"the worker's answer was not valid ({error})")
             raise SubmissionDiedError(self.ended_because) from None
@@ -254,7 +244,7 @@ class Session(Link):
                 return
         raise DeadlineError
 
-    def _died(self, component: str) -> Exception:
+    def _died(self) -> Exception:
         """Finds out why the worker has gone; returns the exception to raise."""
         time.sleep(ENDING_SECONDS)
         ending = self.end("the process that workers are forked from has ended")
@@ -273,10 +263,9 @@ class Session(Link):
         elif number in OWN_SIGNALS:
             self.ended_because = f"the process crashed ({signal.Signals(number).name})"
         else:
-            kind = SubmissionOutOfMemoryError
-            self.ended_because = "the process was ended by the system, most likely for its memory"
-            if component not in self._budget.killed_before:
-                return WorkerKilledError(component, self.ended_because)
+            return SandboxUnavailableError(
+                "something outside has ended a worker: has the machine `memory_mb` of memory for each?"
+            )
         return kind(self.ended_because)
 
     def end(self, reason: str) -> Ending | None:
@@ -294,8 +283,8 @@ class Session(Link):
         return ending
 
 
-def spoil(tensor: Tensor, place: str) -> None:
-    """Makes a change that the submission has made to an argument visible in the caller's tensor.
+def spoil(tensor: Tensor, place: str = "") -> None:
+    """Makes visible that the submission has written into an argument, or into an earlier result.
 
     Its own values are not written there: a test that computes what it expects from the same tensor after the call
     would then compute it from the submission's choice. `changed_at` is the line that made the change.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import Self
 
 import torch
@@ -29,7 +29,6 @@ class Sandbox:
         assignment: its contract and its limits.
         zygote: that workers are forked from.
         locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
-        killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
         is_fair: whether a component must leave time to the others.
         descriptors: further ones that the first worker gets, and which are closed here.
     """
@@ -41,13 +40,12 @@ class Sandbox:
         *,
         zygote: Zygote,
         locate: Locate = in_module,
-        killed_before: Container[str] = (),
         is_fair: bool = True,
         descriptors: Sequence[int] = (),
     ) -> None:
         self.sources, self.contract = sources, assignment.contract
         self._sources, self._assignment, self._zygote, self._locate = sources, assignment, zygote, locate
-        self.budget = Budget(assignment.limits, is_fair, killed_before)
+        self.budget = Budget(assignment.limits, is_fair)
         self._output = Output(assignment.limits.output_kb << 10)
         self.notices = Notices()
         self._session: Session | None = None

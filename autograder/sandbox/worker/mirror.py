@@ -9,17 +9,20 @@ import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from .messages import DTYPE_NAMES, Answer, Encoder, ProtocolError
+from .messages import Answer, Encoder, ProtocolError
+from .running import has_changed, keep
 
 _numbers = itertools.count(1)
 Kind = tuple[torch.Size, torch.dtype]
 """Of a tensor."""
+KEPT_RESULTS = 4
+"""Results of so many calls without gradients are watched: a later call may write into them."""
 
 
 class Link:
@@ -75,7 +78,7 @@ def call(
             inputs.append(tensor)
     if module is not None:
         changed = [[index, encoder.add(parameter)] for index, parameter in module.changed_parameters()]
-        content |= {"changed": changed, "training": module.training, "dtype": module.converted_to}
+        content |= {"changed": changed, "training": module.training}
         if torch.is_grad_enabled():
             own = [index for index, parameter in enumerate(module.mirrored) if parameter.requires_grad]
             inputs += [module.mirrored[index] for index in own]
@@ -172,8 +175,7 @@ class RemoteModule(nn.Module):
             name = names[index] if session.shows_names and "." not in names[index] else f"p{index}"
             self.register_parameter(name, nn.Parameter(value.contiguous(), requires_grad=needs))
         self.parameter_names, self.training = names, training
-        self.converted_to: str | None = None  # the dtype that it was last converted to here
-        self._sent = [_state(parameter) for parameter in self.mirrored]
+        self._sent = keep(self.mirrored)
         weakref.finalize(self, session.release, self.number).atexit = False
 
     @property
@@ -183,13 +185,10 @@ class RemoteModule(nn.Module):
 
     def changed_parameters(self) -> list[tuple[int, nn.Parameter]]:
         """The parameters whose values here are not those last sent or received, by number; they are to be sent."""
-        changed = []
-        for index, parameter in enumerate(self.mirrored):
-            version, copy = self._sent[index]
-            is_as_sent = parameter._version == version and parameter.dtype == copy.dtype
-            if not is_as_sent or not torch.equal(parameter, copy):
-                changed.append((index, parameter))
-                self._sent[index] = _state(parameter)
+        states = enumerate(zip(self.mirrored, self._sent, strict=True))
+        changed = [(index, now) for index, (now, (_, version, copy)) in states if has_changed(now, version, copy)]
+        for index, parameter in changed:
+            [self._sent[index]] = keep([parameter])
         return changed
 
     def call(
@@ -218,21 +217,9 @@ class RemoteModule(nn.Module):
         with torch.no_grad():
             for parameter, own in zip(copied.mirrored, self.mirrored, strict=True):
                 parameter.data = own.detach().clone()
-        copied.converted_to = self.converted_to
         return copied
 
     def __getattr__(self, name: str) -> Any:
         if "_session" in vars(self) and name in self._session.methods:
             return lambda *args, **kwargs: self.call(name, args, kwargs)
         return super().__getattr__(name)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        to, same = (fn(torch.empty(0, dtype=dtype)).dtype for dtype in (torch.float32, torch.float64))
-        if to == same:  # what makes one dtype of all others converts the module
-            self.converted_to = DTYPE_NAMES[to]
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]  # PyTorch's
-        return self
-
-
-def _state(parameter: nn.Parameter) -> tuple[int, Tensor]:
-    return parameter._version, parameter.detach().clone()

@@ -2,9 +2,9 @@
 
 Every request carries an id, which the reply repeats; the object or the graph that it makes has the same number. `drop`
 has the numbers of those that the other side no longer holds. Of the object that a call is about, `changed` has the
-parameters that were written there, `training` the mode, and `dtype` what it was converted to. A reply has where a call
-writes into what an earlier one has returned (`rewritten`): the other side has copies. Everything that is raised becomes
-an error reply; what a submission does to this process beyond that costs the process.
+parameters that were written there or converted, and `training` the mode. A reply has where a call writes into what an
+earlier one has returned (`rewritten`): the other side has copies. Everything that is raised becomes an error reply;
+what a submission does to this process beyond that costs the process.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ import torch
 from torch import nn
 
 from .messages import DTYPES, REQUEST_LIMITS, Decoder, Encoder, pack, read_frame
-from .running import Kept, call_again, has_changed, keep, parameters_of
+from .mirror import KEPT_RESULTS
+from .running import Kept, call_again, has_changed, keep, parameters_of, version_of
 
 Content = dict[str, Any]
 """JSON of a request or of a reply's result."""
-MAX_NAME, KEPT_RESULTS = 200, 4
+MAX_NAME = 200
 
 
 @dataclass
@@ -38,7 +39,6 @@ class Held:
     target: Content  # the class that it was made of
     parameters: list[nn.Parameter]
     training: bool  # the mode that it was last set to
-    dtype: str | None = None  # that it was last converted to on the other side
 
 
 class Service:
@@ -136,12 +136,11 @@ class Service:
             inputs = self._connect(decoder)
             value, place = call_again(partial(self._call, request, decoder), decoder.tensors, self._files)
         result = {"value": encoder.encode(value), "changed": changed, "place": place}
-        n_returned = len(encoder.tensors)
         inputs += [held.parameters[index] for index in request["parameters"]] if held else []
         outputs = {i: tensor for i, tensor in enumerate(encoder.tensors) if tensor.requires_grad}
-        result["rewritten"] = self._rewritten(encoder)
+        result["rewritten"] = self._rewritten()
         if not (request["grad"] or request.get("inference")):  # as tests of side effects call; the copies cost time
-            self._results.append((request["id"], keep(encoder.tensors[:n_returned])))
+            self._results.append((request["id"], keep(encoder.tensors)))
         result["graph"] = bool(request["grad"] and inputs and outputs)
         if result["graph"]:
             self._graphs[request["id"]] = outputs, inputs
@@ -171,11 +170,11 @@ class Service:
         """The object that a call is about, with parameters and mode as they are on the other side."""
         held = self._objects.get(request["target"].get("object"))
         if held is not None:
-            if request["dtype"] != held.dtype:
-                held.dtype = request["dtype"]
-                held.value.to(DTYPES[held.dtype])
             for index, place in request["changed"]:
-                held.parameters[index].data.copy_(decoder.tensors[place])
+                value = decoder.tensors[place]
+                if value.dtype != held.parameters[index].dtype:  # the whole module was converted
+                    held.value.to(value.dtype)
+                held.parameters[index].data.copy_(value)
             if request["training"] != held.training:
                 held.training = request["training"]
                 held.value.train(held.training)
@@ -194,13 +193,13 @@ class Service:
             if "object" in record and "grad" not in record:
                 self._arguments[record["object"]] = decoder.tensors[index]
 
-    def _rewritten(self, encoder: Encoder) -> list[tuple[int, int, int]]:
-        """Results of earlier calls that have other contents now: number of the call, of the tensor, and of the new."""
+    def _rewritten(self) -> list[tuple[int, int]]:
+        """Results of earlier calls that have other contents now: the number of the call, and that of the tensor."""
         rewritten = []
         for number, kept in self._results:
-            for index, (tensor, version, copy) in enumerate(kept):
-                if has_changed(tensor, version, copy) and (tensor.shape, tensor.dtype) == (copy.shape, copy.dtype):
-                    rewritten.append((number, index, encoder.add(tensor)))
+            for index, (tensor, _, copy) in enumerate(kept):
+                if has_changed(tensor, version_of(tensor), copy):
+                    rewritten.append((number, index))
                     [kept[index]] = keep([tensor])
         return rewritten
 
