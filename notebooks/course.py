@@ -9,15 +9,20 @@
     refresh()                                 # the next such import sees what you changed meanwhile
     is_graded                                 # True while nbgrader runs the notebook: do not train then
 
-The folder `support/` has what this needs.
+The folder `support/` has what this needs, and the wheel that `requirements.txt` names. Where that is not installed, as
+where nbgrader grades, it is unpacked in `support/`.
 """
 
 import os
 import re
 import sys
+from contextlib import suppress
 from functools import partial
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 from IPython import get_ipython
 
@@ -25,13 +30,24 @@ FOLDER = Path(__file__).resolve().parent
 SUPPORT = FOLDER / "support"
 sys.path.insert(0, str(SUPPORT))
 
-if (wanted := FOLDER / "requirements.txt").is_file():
-    pins = re.findall(r"^((?!jupyter)\w+)(\S*)", wanted.read_text(encoding="utf-8"), re.MULTILINE)
-    if missing := [name + version for name, version in pins if find_spec(name) is None]:
-        install = f"install -q {' '.join(missing)}"
-        if "google.colab" not in sys.modules:
-            raise ImportError(f"run this in a new cell, and then this cell again:  %pip {install}")
-        get_ipython().run_line_magic("pip", install)
+wanted = (FOLDER / "requirements.txt").read_text(encoding="utf-8")
+pins = re.findall(r"^((?!jupyter)\w+)(\S*)", wanted, re.MULTILINE)
+if missing := [name + version for name, version in pins if find_spec(name) is None]:
+    install = f"install -q {' '.join(missing)}"
+    if "google.colab" not in sys.modules:
+        raise ImportError(f"run this in a new cell, and then this cell again:  %pip {install}")
+    get_ipython().run_line_magic("pip", install)
+
+wheel = FOLDER / wanted.split()[-1]
+name, version, *_ = wheel.name.split("-")
+if version not in {package.version for package in metadata.distributions(name=name)}:
+    unpacked = SUPPORT / f"{name}-{version}"
+    if not unpacked.is_dir():
+        with ZipFile(wheel) as archive, TemporaryDirectory(dir=SUPPORT) as folder:
+            archive.extractall(f"{folder}/whole")
+            with suppress(OSError):  # another notebook may be quicker
+                Path(folder, "whole").rename(unpacked)
+    sys.path.insert(0, str(unpacked))
 
 from autograder.at_home.notebook import Course  # noqa: E402 (found through the line above)
 from autograder.own_work.boxes import tell_hunts  # noqa: E402

@@ -53,14 +53,21 @@ def collect_kit(
     index: str = "",
 ) -> dict[str, bytes]:
     """Collect all files of the students' archive by path, the skeleton in a folder with what is `beside` it."""
-    kit = read_tests(root, assignment, [packing.ENTRY_POINT, SCORER])
-    kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
+    kit = {**collect_tests(root, assignment, SCORER, index), **beside}
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
     kit |= read_folders(root, CORPUS) | files_for_assistants(assignment) | {".gitignore": NOT_KEPT}
-    kit[packing.REQUIREMENTS] = packing.requirements_file(packing.read_requirements(root, notebooks=False), index)
-    kit = packing.with_library({**kit, **beside}, TESTS)
     kit[HANDED_OUT] = packing.make_zip(kit)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}
+
+
+def collect_tests(
+    root: Path, assignment: Assignment, start: str, index: str, in_notebooks: bool = False
+) -> dict[str, bytes]:
+    """Collect the component tests, given code, the requirements, and a wheel of all that these and `start` import."""
+    kit = read_tests(root, assignment, [packing.ENTRY_POINT, start])
+    kit[packing.SETTINGS] = kit.pop(PYTEST_INI)  # at the top, so that `python -m pytest` there runs the tests
+    kit[packing.REQUIREMENTS] = packing.requirements_file(packing.read_requirements(root, in_notebooks), index)
+    return packing.with_library(kit, TESTS, in_notebooks)
 
 
 def collect_gradescope(

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from .build import Project, Release
 from .contents import ARCHIVE_FOLDER, ENTRY
 from .inspection import checksums_of, keeps_private, no_solution_survives, nothing_is_opaque
-from .layers import opaque_in, strings_of_data
+from .legible import opaque_in, strings_of_data
 from .packing import GRADESCOPE_ZIP, STUDENT_ZIP, members_of
 from .skeleton import TRANSLATIONS, Skeleton, coded_tasks, read_folder, strip_files
 

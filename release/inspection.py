@@ -20,10 +20,9 @@ from foundation.term_secret import term_secret
 
 from .build import Project, Release
 from .contents import COURSE, HINTS, TESTS, hints_of, place_of, withheld_files
-from .layers import opaque_in
+from .legible import PNG, fault_of_picture, opaque_in
 from .notebooks import FOLDER, HELPER, PREDICTIONS, SUPPORT
 from .packing import ARCHIVES, GRADESCOPE_ZIP, Audience, audience_of, make_zip
-from .pictures import PNG, fault_of_picture
 from .skeleton import ASSIGNMENT_FILE, REFERENCE
 
 OURS = (
@@ -57,7 +56,7 @@ _VARIANTS = "proof/"
 
 
 def no_solution_survives(project: Project, release: Release) -> list[str]:
-    """No statement of a solution, verbatim, reformatted, renamed or encoded, in any file for students or the server."""
+    """No statement of a solution, verbatim, reformatted or renamed, in any file for students or the server."""
     contents: dict[bytes, str] = {}
     for path, content in release.shipped.items():  # archives have been opened: their members are among these
         is_picture = content.startswith(PNG) and not fault_of_picture(content)
@@ -168,7 +167,10 @@ def _faults_of_archive(path: str, content: bytes, files: Mapping[str, bytes]) ->
 
 
 def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
-    """Return a line for each place that needs a task that the assignment does not have: `file:line: what to do`."""
+    """Return a line for each place that names a task that the assignment does not have, or for which no test is left.
+
+    Of tasks with tests, a line for each item that none of these names.
+    """
     files = [place for name in _SOURCES for place in [root / name, *sorted((root / name).rglob("*"))]]
     texts = {
         path: path.read_text(encoding="utf-8", errors="replace")
@@ -176,31 +178,29 @@ def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
         if path.suffix in _READ and path.is_file() and _VARIANTS not in path.as_posix()
     }
     marks = [match["number"] for text in texts.values() for match in _MARK.finditer(text)]
+    tests = [text for path, text in texts.items() if path.parent == (root / TESTS)]
+    judged = [task for task in assignment.tasks if task.has_component_tests]
+    untested = [task for task in judged if not any(task.marker in test for test in tests)]
+    known = {task.number for task in assignment.tasks}
+    unknown = {number.upper().replace("_", ".") for number in marks} - known
+    reasons = dict.fromkeys(sorted(unknown), "which is not in assignment.toml")
+    reasons |= {task.number: f"of which no test is left in {TESTS}: drop it, or test it" for task in untested}
     faults = []
-    for number in sorted({number.upper().replace("_", ".") for number in marks}):
-        if number in {task.number for task in assignment.tasks}:
-            continue
+    for number, reason in reasons.items():
         named = rf"(?<![\d.])(?<!section )(?<!sections )(?<!version ){re.escape(number)}(?!\d|\.\d)"
         name = re.compile(rf"{named}|task_{number.replace('.', '_').lower()}\b")
         for path, text in texts.items():
             lines = sorted({n for n, line in _read_lines(path.suffix, text) if name.search(line)})
-            faults += [
-                f"{path.relative_to(root)}:{n}: names task {number}, which is not in assignment.toml" for n in lines
-            ]
-    return [*faults, *_items_without_tests(root, assignment)]
-
-
-def _items_without_tests(root: Path, assignment: Assignment) -> Iterator[str]:
-    """Yield a line for each item of a rubric that no test names, perhaps since that was in another task's file."""
-    text = (root / ASSIGNMENT_FILE).read_text(encoding="utf-8")
-    tests = [path.read_text(encoding="utf-8") for path in (root / TESTS).glob("*.py")]
-    for task in (task for task in assignment.tasks if task.has_component_tests):
+            faults += [f"{path.relative_to(root)}:{n}: names task {number}, {reason}" for n in lines]
+    toml = texts[root / ASSIGNMENT_FILE]
+    for task in judged:
         own = "\n".join(test for test in tests if task.marker in test)
-        for item in task.items:
-            if f'"{item.name}"' not in own:
-                place = text.find(f'"{item.name}"', text.find(f'number = "{task.number}"'))
-                line = text.count("\n", 0, place) + 1
-                yield f"{ASSIGNMENT_FILE}:{line}: task {task.number}: no test names the item {item.name!r}"
+        for item in task.items if own else ():
+            if f'"{item.name}"' not in own:  # perhaps a test of another task's file did
+                place = toml.find(f'"{item.name}"', toml.find(f'number = "{task.number}"'))
+                line = toml.count("\n", 0, place) + 1
+                faults.append(f"{ASSIGNMENT_FILE}:{line}: task {task.number}: no test names the item {item.name!r}")
+    return faults
 
 
 def _read_lines(suffix: str, text: str) -> Iterator[tuple[int, str]]:

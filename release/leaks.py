@@ -10,11 +10,10 @@ import ast
 import builtins
 import re
 from collections.abc import Collection, Iterator
-from functools import cache
 from keyword import iskeyword
 from typing import NamedTuple
 
-from .layers import BACKWARDS, ROT13, readings
+from .legible import readings
 from .skeleton import Region, Skeleton, Source, blocks_of, is_text
 
 COPY_MIN = 7
@@ -91,13 +90,6 @@ class LeakFinder:
         for piece in {piece for code in given for piece, _ in self._found_in(code)}:
             del self.pieces[piece]
             self._by_beginning[piece[:BEGINNING]].remove(piece)
-        words = {frozenset(token.lstrip(".") for token in piece if _is_name(token)) - {"_"} for piece in self.pieces}
-        self._words = [sorted(several, key=len, reverse=True) for several in words if any(len(w) > 3 for w in several)]
-
-    def _may_hold_some(self, text: str) -> bool:
-        """True if a text has all words of some piece, which is quick to see."""
-        has = cache(text.__contains__)
-        return any(all(map(has, several)) for several in self._words)
 
     def leaks_in(self, where: str, content: bytes) -> list[str]:
         """Return a line for each statement of the reference that survives in the file; empty where there is none."""
@@ -110,14 +102,12 @@ class LeakFinder:
         return [f"{where}{place}: a copy of {statement}" for statement, place in copies.items()]
 
     def statements_in(self, path: str, content: bytes) -> dict[Statement, str]:
-        """Each statement in a file, in whatever form, with its place: `:` and the line, or the form that it stands in.
+        """Each statement in a file, with its place: `:` and the line, or what it stands in.
 
         Raises: UnicodeDecodeError where the file is not text.
         """
         copies: dict[Statement, str] = {}
         for text, form in readings(path, content):
-            if form.endswith((BACKWARDS, ROT13)) and not self._may_hold_some(text):
-                continue
             for view in [text] if form else {text, _COMMENT.sub("", text)}:
                 for piece, offset in self._found_in(view):
                     place = f", in {form}" if form else f":{view.count(chr(10), 0, offset) + 1}"

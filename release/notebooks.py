@@ -16,12 +16,13 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from foundation.assignment_file import Assignment, Task
+from foundation.places import COMPONENT_TESTS
 from foundation.texts import as_threshold, hint_above
 
 from . import prose
-from .contents import CORPUS, GRADER, read_folders, read_tests
+from .contents import CORPUS, GIVEN, GRADER, collect_tests, read_folders
 from .handout import HANDOUT, TEMPLATE, files_for_assistants, fill_in, named_pictures, words_of
-from .packing import REQUIREMENTS, read_requirements, requirements_file
+from .packing import read_requirements
 from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, decode, raise_statement
 
 FOLDER = "notebooks"
@@ -29,6 +30,7 @@ HELPER = "course.py"
 CONFIG = "nbgrader_config.py"
 SUPPORT = "support"  # the folder beside notebooks with what they import
 PREDICTIONS = "predictions.json"
+TESTS_OF_GIVEN = f"{COMPONENT_TESTS}/test_given.py"
 _IN_NOTEBOOK = f"{GRADER}/at_home/notebook.py"
 
 STUB = "raise NotImplementedError()"
@@ -83,23 +85,25 @@ def make_sources(assignment: Assignment, skeleton: Skeleton, texts: prose.Prose)
 def collect_support(
     root: Path, assignment: Assignment, skeleton: Skeleton, texts: prose.Prose, index: str
 ) -> dict[str, bytes]:
-    """Collect what notebooks need beside them: helper, tests, skeleton, corpus and pictures.
+    """Collect what notebooks need beside them: helper, tests, the engine's wheel, skeleton, corpus and pictures.
 
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
     lie beside modules. The answers to predictions are, for each task with a question, the letters of all choices, the
     right one, and why.
     """
-    support = read_tests(root, assignment, [_IN_NOTEBOOK])
+    files = collect_tests(root, assignment, _IN_NOTEBOOK, index, in_notebooks=True)
+    files.pop(TESTS_OF_GIVEN, None)  # of no task that a cell could check
+    support = {path: files.pop(path) for path in [*files] if path.startswith(f"{GIVEN}/")}
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
     support |= read_folders(root, CORPUS)
-    files = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
+    files |= {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
     for path, parts in texts.items():
         text = "\n".join(part.text for part in parts if part.kind == "text")
         files |= named_pictures(root, text, path)
-    template, packages = f"{FOLDER}/{TEMPLATE}", read_requirements(root)
-    readme = fill_in(decode(template, (root / template).read_bytes()), template, words_of(assignment, packages))
+    template = f"{FOLDER}/{TEMPLATE}"
+    words = words_of(assignment, read_requirements(root, notebooks=True))
+    readme = fill_in(decode(template, (root / template).read_bytes()), template, words)
     files |= {HELPER: (root / FOLDER / HELPER).read_bytes(), HANDOUT: readme.encode("utf-8")}
-    files[REQUIREMENTS] = requirements_file(packages, index)
     asked = prose.parts_of_kind(texts, "predict") if assignment.predictions else []
     answers = {part.number: {"letters": part.letters, "right": part.right, "why": part.why} for part in asked}
     files[f"{SUPPORT}/{PREDICTIONS}"] = f"{json.dumps(answers, indent=2, ensure_ascii=False)}\n".encode()

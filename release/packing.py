@@ -106,7 +106,7 @@ def requirements_file(lines: Iterable[str], index: str) -> bytes:
     return "".join(f"{line}\n" for line in [*[f"--extra-index-url {index}"] * bool(index), *lines]).encode()
 
 
-def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
+def with_library(kit: Mapping[str, bytes], tests: str, in_notebooks: bool = False) -> dict[str, bytes]:
     """Put the grader's packages into a wheel that `requirements.txt` names, and the tests into a folder of their own.
 
     Of the students' files by path, `tests` is the folder of component tests, with a slash at its end. The same content
@@ -119,9 +119,11 @@ def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
     version = f"1.0+{checksum(make_zip(inside))[:10]}"
     wheel = f"{LIBRARY}-{version}-py3-none-any.whl"
     settings = outside[SETTINGS].decode().replace(tests.rstrip("/"), COMPONENT_TESTS)
-    outside[SETTINGS] = re.sub(rf"-p {PLUGIN} ?", "", settings).encode()
-    conftest = jinja2.Template(CONFTEST.read_text(encoding="utf-8"), keep_trailing_newline=True)
-    outside["conftest.py"] = conftest.render(name=LIBRARY, version=version, plugin=PLUGIN).encode()
+    if not in_notebooks:  # whose first cell makes the plugin importable
+        settings = re.sub(rf"-p {PLUGIN} ?", "", settings)
+        conftest = jinja2.Template(CONFTEST.read_text(encoding="utf-8"), keep_trailing_newline=True)
+        outside["conftest.py"] = conftest.render(name=LIBRARY, version=version, plugin=PLUGIN).encode()
+    outside[SETTINGS] = settings.encode()
     outside[REQUIREMENTS] += f"./{wheel}\n".encode()
     return outside | {wheel: make_wheel(inside, version)}
 

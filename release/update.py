@@ -22,6 +22,7 @@ from .packing import NOTEBOOKS_ZIP, STUDENT_ZIP, ZIP_DAMAGE, make_zip
 from .skeleton import ReleaseError
 
 CONFLICTS = 1
+STANDING = "conflict: take what you need from this file into yours, then delete it:"
 BESIDE, KEPT = "conflict: yours stays, the release's is", "changed by you, no longer part of the release:"
 
 _HINT = re.compile(
@@ -66,14 +67,17 @@ def run_update(options: argparse.Namespace) -> int:
     archive = NOTEBOOKS_ZIP if any("/" not in path and path.endswith(".ipynb") for path in old) else STUDENT_ZIP
     new = {path.partition("/")[2]: content for path, content in read_zip(options.root / "dist" / archive).items()}
     changes = list(changes_of(folder, old, new))
-    if not changes:
+    beside = [f"{path}.new" for path in new if (folder / f"{path}.new").is_file()]
+    standing = sorted({*beside} - {change.path for change in changes})
+    if not changes and not standing:
         print(f"{folder}: already up to date")
         return 0
     print(f"{folder}{' (a trial: nothing is changed)' if options.dry_run else ''}:")
     print("\n".join(f"  {change.how:<9} {change.path}" for change in changes))
-    if not options.dry_run:
+    print("\n".join(f"  {STANDING} {path}" for path in standing))
+    if changes and not options.dry_run:
         print(f"backup: {apply(folder, changes)}")
-    return CONFLICTS if any(change.how in (BESIDE, KEPT) for change in changes) else 0
+    return CONFLICTS if standing or any(change.how in (BESIDE, KEPT) for change in changes) else 0
 
 
 def unpacked_in(folder: Path) -> Path:

@@ -2,13 +2,12 @@
 
 What belongs to the assignment (faults, variants, equivalent mutants) is data in `assignment`.
 
-    __main__.py    the command line: prove, inside, mutate, same, outside, questions, hints, calibrate
+    __main__.py    the command line: prove, mutate, same, outside, questions, hints, calibrate
     console.py     command lines made from functions, tables, and commands in processes of their own
     run_tests.py   runs the component tests on many versions of a submission, all of them trusted code
     variants.py    correct implementations that look different; which faults and variants are tried
     prove.py       every known fault costs its own task points, every correct variant passes
-    inside.py      items of the rubric that faults cost, also in parts that a component writes out itself
-    mutate.py      small changes that nobody thought of, made by mutants.py, fail a test: in solutions and in the kit
+    mutate.py      small changes of solutions that nobody thought of fail a test
     same.py        each test ends alike at home and when graded
     hints.py       by which patterns students get hints, and how often they are right
     questions.py   a question about a student's code has one right choice, which its text does not show

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import CollectionError
 
-from . import calibration, hints, inside, mutate, outside, prove, questions, same
+from . import calibration, hints, mutate, outside, prove, questions, same
 from .console import Command, main_of, make_parser
 
 COMMANDS: Mapping[str, tuple[Command, str]] = {
     "prove": (prove.prove, "--component layers.LayerNorm"),
-    "inside": (inside.inside, "--every 4"),
     "mutate": (mutate.mutate, "--task 1.2"),
     "same": (same.compare, "--every 20"),
     "questions": (questions.prove, "--every 40"),

@@ -1,61 +1,83 @@
 """Mutation testing: which mutants pass the tests, and may they?
 
-Those of the solutions run the component tests of their task. Those of all other code, of which a sample is enough, run
-the fast tests of their module in a copy of the kit: `autograder/intake/tree.py` has those in
-`tests/autograder/intake/test_tree.py`, or else in that file's folder.
+A mutant is a small change of a solution. It runs the component tests of its task.
 """
 
 from __future__ import annotations
 
-import random
-import shutil
-import subprocess
-import sys
-import tempfile
+import ast
+import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from autograder.intake.sources import read_sources
+from autograder.intake.sources import Sources, read_sources
+from autograder.own_work.operators import mutations, own_attribute
+from autograder.own_work.student_lines import with_code
 from autograder.testing.results import State
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError, positive
-from foundation.places import REFERENCE, ROOT
-from foundation.processes import Ended, ask_forked
+from foundation.places import REFERENCE
+from release.skeleton import Region, Source, find_regions, is_text, parse_source
 
 from .console import Jobs, Pages, Start, option, table, write_page
-from .mutants import Key, Mutant, functions_in, make_mutants
 from .run_tests import Version, finds_fault, markers_of_tasks, run_versions
 
 KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
-KIT = ("autograder/", "benchmarks/", "data/preparation/", "foundation/", "given/", "release/", "validity/")
-"""The code of which `--kit` makes mutants; the generator's corpus is compared byte for byte, by a slow test."""
-SECONDS = 600
-"""Wall time of a module's fast tests; a mutant that takes longer is found."""
-NO_TESTS = 5
-"""The exit status of pytest where all tests of a module are slow: they find nothing here."""
-LEAST_KILLED = 1 / 3
-"""Of the kit's mutants: many change nothing that matters, and a sample is small."""
+COMPOUND = (ast.For, ast.If, ast.While)
+
+Node = ast.expr | ast.stmt
+"""A part of a syntax tree that has a place in the text."""
+
+Key = tuple[str, str, str]
+"""A mutant's name in `equivalents.toml`: where it is, and the line before and after; equal changes share it."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change."""
+
+    module: str  # `layers`
+    function: str  # `EncoderLayer.forward`
+    task: str  # number of the task of the solution
+    operator: str  # name of the operator that made it
+    line: int
+    before: str  # the changed lines, without indentation and with single spaces
+    after: str
+    text: str = field(repr=False)  # of the whole module
+    dump: str = field(repr=False)  # of the changed definition, by which equal mutants are known
+
+    @property
+    def name(self) -> str:
+        """The change in one line, for reports."""
+        return f"{self.module}.py:{self.line} {self.function}: {self.before} -> {self.after}"
+
+    @property
+    def component(self) -> str:
+        """The class or function around it."""
+        return f"{self.module}.{self.function.split('.')[0]}"
+
+    @property
+    def key(self) -> Key:
+        """Its name in `equivalents.toml`."""
+        return f"{self.module}.{self.function}", self.before, self.after
 
 
 def mutate(
     task: Annotated[str | None, option("only mutants of this task's solutions, such as 1.3")] = None,
     text: Annotated[str, option("only mutants whose name contains this text")] = "",
-    every: Annotated[int, option("only every N-th mutant, with --kit function", type=positive)] = 1,
+    every: Annotated[int, option("only every N-th mutant", type=positive)] = 1,
     start: Start = 0,
     jobs: Jobs = 1,
-    kit: Annotated[bool, option("mutants of all other code, for the fast tests", action="store_true")] = False,
     output: Pages = None,
 ) -> int:
     """Prove the component tests with mutants of the solutions.
 
     Run the component tests on small changes of the reference's solutions: each must fail a test of its task, or be
-    listed as equivalent. With --kit, small changes of all other code, of which a third must fail a fast test of their
-    module.
+    listed as equivalent.
     """
-    if kit:
-        return mutate_kit(text, every, start, jobs)
     assignment, sources = read_assignment(), read_sources(REFERENCE, REFERENCE)
     mutants = [mutant for mutant in make_mutants(sources, assignment, task) if text in mutant.name][
         start % every :: every
@@ -120,67 +142,93 @@ def write_mutation_page(folder: Path, fates: Mapping[Mutant, str], reasons: Mapp
     write_page(folder, "mutation", totals=totals, equivalent=equivalent, **tables)
 
 
-def mutate_kit(text: str, every: int, start: int, jobs: int) -> int:
-    """Run the fast tests on a mutant of each of some functions of the kit; 1 if they find fewer than a third.
+def make_mutants(sources: Sources, assignment: Assignment, task: str | None = None) -> list[Mutant]:
+    """All mutants of all solutions (of one task), in the order of the lines; equal ones once.
+
+    Tasks of understanding have none: what students hand in there are tests and answers, not code that is judged.
 
     Raises:
-        UserError: where there are no such mutants, or the tests fail without one.
+        ReleaseError: where the markers of the solutions are not sound.
     """
-    files = [ROOT / name for name in kit_files() if name.startswith(KIT) and name.endswith(".py") and text in name]
-    functions = [function for file in files if tests_of(file) for function in functions_in(file)]
-    mutants = []
-    for name, draw in functions[start % every :: every]:
-        chance = random.Random(f"{start} {name}")  # noqa: S311  another mutant every day
-        mutants += [mutant for mutant in [draw(chance)] if mutant is not None]
-    if not mutants:
-        raise UserError("no mutant matches --text")
-    tests = {mutant: tests_of(ROOT / mutant.module) for mutant in mutants}
-    unchanged = sorted({test for own in tests.values() for test in own})
-    n_killed = 0
-    for mutant, answer in ask_forked(
-        [None, *mutants], lambda job: fails(job, tests[job] if job else unchanged), 2 * SECONDS, jobs
-    ):
-        failure = (answer.reason or "ended") if isinstance(answer, Ended) else answer
-        if mutant is None and failure:
-            raise UserError(f"tests fail without a mutant: {failure}")
-        n_killed += mutant is not None and bool(failure)
-        if mutant is not None and not failure:
-            print(f"SURVIVED {mutant.name}", flush=True)
-    print(f"mutants: {len(mutants)}, killed: {n_killed}, survivors: {len(mutants) - n_killed}")
-    return int(n_killed < LEAST_KILLED * len(mutants))
+    numbers = [task.number for task in assignment.tasks]
+    wanted = {each.number for each in assignment.tasks if not each.understanding and task in (None, each.number)}
+    mutants: dict[tuple[str, str, str], Mutant] = {}
+    for module in assignment.contract.modules:
+        if module not in sources:
+            continue
+        source = parse_source(sources[module][0], sources[module][1])
+        for region in find_regions(source, numbers):
+            if region.number in wanted:
+                [definition] = [node for node in source.tree.body if node.lineno <= region.begin <= end_line(node)]
+                for mutant in _mutants_in(module, source, region, definition):
+                    mutants.setdefault((module, region.function, mutant.dump), mutant)
+    return list(mutants.values())
 
 
-def kit_files() -> list[str]:
-    """The paths of all files of the kit, committed or not."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)  # noqa: S603
-    return [name for name in listed.stdout.decode().split("\0") if (ROOT / name).is_file()]
+def _mutants_in(module: str, source: Source, region: Region, definition: ast.stmt) -> Iterator[Mutant]:
+    """All mutants of a solution, without those that are no change."""
+    unchanged, place = ast.dump(definition), source.tree.body.index(definition)
+    for node in _nodes(definition, region):
+        for operator, other in mutations(node, *_names(definition, region, node.lineno)):
+            text = _replaced(source.text, node, other)
+            dump = ast.dump(ast.parse(text).body[place]) if text else unchanged
+            if text and dump != unchanged:
+                lines = _changed_lines(source.text, text)
+                yield Mutant(module, region.function, region.number, operator, node.lineno, *lines, text, dump)
 
 
-def tests_of(file: Path) -> list[str]:
-    """The tests of a module, by the mirror of `tests/`: its own file, or else the nearest folder; none of all."""
-    folder = Path("tests", file.relative_to(ROOT).parent)
-    places = (folder / f"test_{file.stem}.py", folder, *folder.parents)
-    whole = (Path(), Path("tests"), Path("tests/autograder"))
-    return [place.as_posix() for place in places if (ROOT / place).exists() and place not in whole][:1]
+def end_line(node: Node) -> int:
+    """The last line of a node that was parsed."""
+    return node.end_lineno or node.lineno
 
 
-def fails(mutant: Mutant | None, tests: Sequence[str]) -> str:
-    """The last line of tests that fail in a copy of the kit with a mutant, "" where all pass."""
-    with tempfile.TemporaryDirectory(prefix="mutant-") as name:
-        copy = Path(name)
-        for path in kit_files():
-            (copy / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / path, copy / path)
-        for path in ("data/corpus", "data/private"):
-            if (ROOT / path).is_dir():
-                shutil.copytree(ROOT / path, copy / path, dirs_exist_ok=True)
-        subprocess.run(["git", "init", "-q"], cwd=copy, check=True)  # noqa: S607  tests list the kit's files by git
-        if mutant is not None:
-            (copy / mutant.module).write_text(mutant.text, encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-        try:
-            done = subprocess.run(command, cwd=copy, capture_output=True, text=True, timeout=SECONDS)  # noqa: S603
-        except subprocess.TimeoutExpired:
-            return f"longer than {SECONDS} s"
-        return done.stdout.strip().rpartition("\n")[2] if done.returncode not in (0, NO_TESTS) else ""
+def _replaced(text: str, node: Node, other: ast.AST) -> str | None:
+    """The text with other code in the place of a node; None where that is not Python."""
+    code = ast.unparse(ast.fix_missing_locations(other)).replace("\n", "\n" + " " * node.col_offset)
+    if isinstance(node, COMPOUND) and type(other) is type(node):  # only what stands before its body has changed
+        last = node.body[0].lineno - 1
+        end = {"end_lineno": last, "end_col_offset": len(text.split("\n")[last - 1].encode())}
+        return with_code(text, ast.Pass(lineno=node.lineno, col_offset=node.col_offset, **end), code.partition("\n")[0])
+    is_whole = isinstance(other, (ast.stmt, ast.Slice, ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript))
+    return with_code(text, node, code if is_whole else f"({code})")
+
+
+def _nodes(definition: ast.stmt, region: Region) -> list[Node]:
+    """The nodes in the region, in order; without the inside of messages and annotations."""
+    hidden = set[ast.AST]()
+    for node in ast.walk(definition):
+        if isinstance(node, (ast.JoinedStr, ast.Raise)):
+            hidden |= {*ast.walk(node)} - {node}
+        elif isinstance(node, ast.FunctionDef):
+            hidden |= {*ast.walk(node.args), *(ast.walk(node.returns) if node.returns else ())}
+        elif isinstance(node, ast.AnnAssign):
+            hidden |= {*ast.walk(node.annotation)}
+        elif is_text(node):
+            hidden |= {*ast.walk(node)}
+    nodes = [node for node in ast.walk(definition) if isinstance(node, Node) and node not in hidden]
+    inside = [node for node in nodes if region.begin < node.lineno and end_line(node) < region.end]
+    return sorted(inside, key=lambda node: (node.lineno, node.col_offset))
+
+
+def _names(definition: ast.stmt, region: Region, line: int) -> tuple[set[str], set[str]]:
+    """Variables that are bound above a line of the region, and the attributes of self that its class uses."""
+    variables = set()
+    for function in ast.walk(definition):
+        if isinstance(function, ast.FunctionDef) and function.lineno <= region.begin <= end_line(function) + 1:
+            for node in ast.walk(function):
+                if isinstance(node, ast.arg) and node.lineno < line:
+                    variables.add(node.arg)
+                elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line:
+                    variables.add(node.id)
+    attributes = {name for node in ast.walk(definition) if (name := own_attribute(node))}
+    return variables - {"self", "_"}, attributes
+
+
+def _changed_lines(old: str, new: str) -> tuple[str, str]:
+    """The lines in which two texts differ, each part as one line; without comments at their ends."""
+    before, after = ([re.sub(r"\s+# .*", "", line) for line in text.split("\n")] for text in (old, new))
+    while before and after and before[0] == after[0]:
+        del before[0], after[0]
+    while before and after and before[-1] == after[-1]:
+        del before[-1], after[-1]
+    return " ".join(" ".join(before).split()), " ".join(" ".join(after).split())

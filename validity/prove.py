@@ -2,17 +2,21 @@
 
 Each gets the tests of the tasks that judge its components, with every seed. `--tests all` gives it all tests with the
 first seed, so that wrong blame shows anywhere. The pages hold no times or dates: they change only when a result does.
+
+`--inside` puts faults into copies of a part, which the component around has in place of calls: attention in
+multi-headed attention, a LayerNorm or a feed-forward network in an encoder layer. A fault should cost the items that
+the rubrics of both tasks have in common.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from autograder.course.catalogue import Fault, apply
+from autograder.course.catalogue import Fault, apply, extent_of
 from autograder.intake.sources import Sources, read_sources
 from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
@@ -25,6 +29,11 @@ from .variants import Variant, choose_faults, choose_variants
 
 ENOUGH = 0.85
 """Of the faults that show only under a condition, so many must be found; of all others, all."""
+AROUND = {  # part -> the component that has a copy of it, and the task that judges that
+    "attention.scaled_dot_product_attention": ("attention.MultiHeadedAttention", "1.3"),
+    "layers.LayerNorm": ("layers.EncoderLayer", "2.1"),
+    "layers.FeedForward": ("layers.EncoderLayer", "2.1"),
+}
 TESTS = {"own": "the tests of their own components", "all": "all tests with the first seed"}
 
 Sample = Annotated[int, option("only every N-th fault and variant, but all faults under a condition", type=positive)]
@@ -34,6 +43,7 @@ IdText = Annotated[str, option("only faults (and variants) whose id contains thi
 Only = Annotated[str | None, option("default: both", choices=("faults", "variants"))]
 Tests = Annotated[str, option("run the tests of a version's components, or with the first seed all", choices=TESTS)]
 ReferenceFolder = Annotated[Path, option("folder of the annotated solution", type=Path)]
+Inside = Annotated[bool, option("put faults into copies that another component has of a part", action="store_true")]
 AssignmentPlace = Annotated[Path, option("an assignment's file or folder", type=Path)]
 
 
@@ -114,6 +124,7 @@ def prove(
     variant_seeds: VariantSeeds = None,
     tests: Tests = "own",
     jobs: Jobs = 1,
+    inside: Inside = False,
     output: Pages = None,
     reference: ReferenceFolder = REFERENCE,
     assignment: AssignmentPlace = ASSIGNMENT_FILE,
@@ -121,7 +132,7 @@ def prove(
     """Prove the component tests.
 
     Run them on known faults (each must fail, and only the tasks of its component may lose points) and on correct
-    variants (each must pass).
+    variants (each must pass). With --inside, list which items of rubrics faults cost there; intact copies must pass.
     """
     whole, sources = read_assignment(assignment), read_sources(reference, reference)
     # Answers to questions about the reference's own code are wrong for any other.
@@ -130,16 +141,53 @@ def prove(
     correct = choose_variants(judged, sources, component, fault, every, start) if only != "faults" else []
     if not faults and not correct:
         raise UserError("nothing matches --component and --fault")
+    placed = faults_inside(faults, sources) if inside else ((fault, apply(fault, sources)) for fault in faults)
+    correct = copies_inside(sources) if inside else correct
     proof = Proof(judged, [], correct, {}, seeds, variant_seeds or seeds, tests)
-    run_proof(proof, sources, faults, jobs)
+    run_proof(proof, sources, [*placed], jobs)
+    if inside:
+        print(listed := items_table(proof.verdicts), *as_rejected(proof), sep="\n")
+        if output is not None:
+            write_page(output, "inside", table=listed)
+        return int(bool(proof.wrong))
     if output is not None:
         write_pages(proof, output)
     print(as_text(proof, show_all=bool(component or fault)))
     return 0 if proof.holds else 1
 
 
-def run_proof(proof: Proof, reference: Sources, faults: Sequence[Fault], jobs: int) -> None:
-    """Run the tests on these faults and on the proof's variants, and add the verdicts."""
+def faults_inside(faults: Iterable[Fault], sources: Sources) -> Iterator[tuple[Fault, Sources]]:
+    """Yield faults of parts as faults of the component that has a copy of the part, with their sources."""
+    for fault in faults:
+        if fault.component in AROUND and all(edit.within == fault.component for edit in fault.edits):
+            around, task = AROUND[fault.component]
+            yield (
+                replace(fault, component=around, task=task),
+                write_out(fault.component, apply(fault, sources), sources),
+            )
+
+
+def copies_inside(sources: Sources) -> list[Variant]:
+    """Return the components that have an intact copy of a part."""
+    return [
+        Variant(part, "A copy in place of a call.", write_out(part, sources, sources), (around,))
+        for part, (around, _) in AROUND.items()
+    ]
+
+
+def write_out(part: str, copied: Sources, sources: Sources) -> Sources:
+    """Return the sources in which the component around a part has a copy of it from others, beside the part itself."""
+    module, name = part.split(".")
+    path, text = sources[module]
+    start, end = extent_of(copied[module][1], part)
+    copy = copied[module][1][start:end].replace(name, f"Own{name}")
+    start, end = extent_of(text, AROUND[part][0])
+    around = text[start:end].replace(f"{name}(", f"Own{name}(")
+    return {**sources, module: (path, f"{text[:start]}{copy}\n\n{around}{text[end:]}")}
+
+
+def run_proof(proof: Proof, reference: Sources, faults: Sequence[tuple[Fault, Sources]], jobs: int) -> None:
+    """Run the tests on faults with their sources, and on the proof's variants, and add the verdicts."""
     assignment = proof.assignment
     versions = [Version("reference", reference, range(proof.variant_seeds))]
 
@@ -150,8 +198,8 @@ def run_proof(proof: Proof, reference: Sources, faults: Sequence[Fault], jobs: i
         if seeds:
             versions.append(Version(name, sources, seeds, markers_of_tasks(assignment, components)))
 
-    for fault in faults:
-        add(f"fault {fault.id}", apply(fault, reference), [fault.component], range(proof.seeds))
+    for fault, sources in faults:
+        add(f"fault {fault.id}", sources, [fault.component], range(proof.seeds))
     for variant in proof.variants:
         add(f"variant {variant.name}", variant.sources, variant.components, range(proof.variant_seeds))
     runs: dict[str, list[Run]] = {}
@@ -159,7 +207,7 @@ def run_proof(proof: Proof, reference: Sources, faults: Sequence[Fault], jobs: i
         runs.setdefault(run.version, []).append(run)
         if not run.version.startswith("fault ") and (rejected := rejections(run)):
             proof.wrong.setdefault(run.version.removeprefix("variant "), []).extend(rejected)
-    proof.verdicts = [verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault in faults]
+    proof.verdicts = [verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault, _ in faults]
 
 
 def rejections(run: Run) -> list[str]:
@@ -244,11 +292,16 @@ def as_text(proof: Proof, show_all: bool) -> str:
             f"{len(proof.verdicts)} faults, {n_killed} found; of those under a condition "
             f"{proof.conditional_share:.1%}; seeds: {proof.seeds}; {TESTS[proof.tests]}",
         ]
-    lines = [f"REJECTED {name} ({len(failures)} times): {failures[0]}" for name, failures in proof.wrong.items()]
+    lines = as_rejected(proof)
     if proof.variants:
         counts = f"variants: {len(proof.variants)}, wrongly rejected: {len(proof.wrong)}"
         lines.append(f"{counts}, seeds: {proof.variant_seeds}")
     return "\n\n".join([*parts, "\n".join(lines)])
+
+
+def as_rejected(proof: Proof) -> list[str]:
+    """Return a line for each correct version that fails a test."""
+    return [f"REJECTED {name} ({len(failures)} times): {failures[0]}" for name, failures in proof.wrong.items()]
 
 
 def write_pages(proof: Proof, folder: Path) -> None:

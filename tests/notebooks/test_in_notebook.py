@@ -204,6 +204,22 @@ def test_bad_input_is_named_without_a_traceback(notebooks, folder) -> None:
         notebooks.check("1.1")
 
 
+@pytest.mark.slow
+def test_the_archive_has_few_files_and_its_wheel_is_used_installed_or_not(course, tmp_path, monkeypatch) -> None:
+    assert len(course.release) < 60  # and one for updates
+    write_all(course.release, tmp_path)
+    [wheel] = tmp_path.glob("*.whl")
+    assert (tmp_path / "requirements.txt").read_text().endswith(f"\n./{wheel.name}\n")
+    ask = [sys.executable, "-c", "import course, autograder; print(autograder.__file__)"]
+    installed = tmp_path.with_name("installed")
+    for place, path in ((installed, str(installed)), (tmp_path / "support" / wheel.name.partition("-py3")[0], "")):
+        shutil.unpack_archive(wheel, installed, "zip")
+        monkeypatch.setenv("PYTHONPATH", path)
+        done = subprocess.run(ask, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert Path(done.stdout.strip()).parents[1] == place and place.exists()
+        assert len([*(tmp_path / "support").glob("assignment_kit-*")]) == (place != installed)
+
+
 LAST = "3_training_and_translation.ipynb"
 
 

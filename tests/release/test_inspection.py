@@ -2,12 +2,10 @@
 
 import base64
 import binascii
-import codecs
 import hashlib
 import json
 import lzma
 import marshal
-import pickle
 import re
 import struct
 import textwrap
@@ -23,10 +21,9 @@ from foundation.places import ROOT
 from foundation.term_secret import term_secret
 from release.build import Project, Release, make_package
 from release.inspection import keeps_private, no_solution_survives, nothing_is_opaque, places_of_dropped_tasks
-from release.layers import opaque_in
 from release.leaks import LeakFinder
+from release.legible import PNG, fault_of_picture, opaque_in, take_pictures
 from release.packing import make_wheel, make_zip
-from release.pictures import PNG, fault_of_picture, take_pictures
 
 from .conftest import EXAMPLE
 
@@ -88,11 +85,10 @@ DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
     "locked in lines of a comment": (A, "x = 1\n# " + "\n# ".join(cut(locked(CODE), 20)), OPAQUE),
     "locked in a notebook's picture": ("1.ipynb", notebook(outputs=[{"data": {"image/png": locked(CODE)}}]), OPAQUE),
     "renamed in a notebook": ("1.ipynb", notebook(RENAMED), COPY),
-    "base 64 in a notebook's output": ("1.ipynb", notebook(outputs=[{"text": [b64(LINE)]}]), COPY),
-    "base 32 in a notebook's metadata": ("1.ipynb", notebook(note=base64.b32encode(PACKED).decode()), COPY),
+    "base 64 in a notebook's output": ("1.ipynb", notebook(outputs=[{"text": [b64(LINE)]}]), OPAQUE),
+    "base 32 in a notebook's metadata": ("1.ipynb", notebook(note=base64.b32encode(PACKED).decode()), OPAQUE),
     "a data file of a wheel": ("b.whl", make_wheel({"autograder/a.txt": locked(CODE).encode()}, "1.0"), OPAQUE),
     "an archive in an archive": ("b.zip", make_zip({"c.zip": make_zip({"d.txt": CODE.encode()})}), COPY),
-    "an archive as a string": (A, f"X = '{b64(make_zip({'a': CODE.encode()}))}'", COPY),
     "after an archive's members": ("b.zip", make_zip({"a.md": b"x"}) + PACKED, "belong to none of its members"),
     "after a picture's end": ("a.png", png(tail=PACKED), "bytes after its end"),
     "after the end of a picture that is called a text": ("a.md", png(tail=PACKED), "bytes after its end"),
@@ -101,22 +97,22 @@ DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
     "an SVG's entities": ("a.svg", svg(f"<desc>{''.join(f'&#{ord(c)};' for c in LINE)}</desc>"), COPY),
     "an SVG's script": ("a.svg", svg("<script>draw()</script>"), "has a script: <script>"),
     "an SVG's false picture": ("a.svg", svg(f'<image href="data:image/png;base64,{b64(CODE)}"/>'), "refers to"),
-    "base 85 of lzma": ("README.md", base64.b85encode(lzma.compress(CODE.encode())).decode(), COPY),
-    "base 64 of base 16": ("README.md", b64(LINE.encode().hex()), COPY),
+    "base 85 of lzma": ("README.md", base64.b85encode(lzma.compress(CODE.encode())).decode(), OPAQUE),
     "digits with spaces": (A, f"X = '{locked(CODE).encode().hex(' ')}'", OPAQUE),
     "marshal as bytes": (A, f"X = {COMPILED!r}", OPAQUE),
     "compiled": ("given/a.pyc", b"\xa7\r\r\n" + bytes(12) + COMPILED, "is not text"),
-    "pickled in base 64": (A, f"X = '{b64(pickle.dumps([LINE]))}'", COPY),
     "a list of bytes": (A, f"X = {list(LINE.encode())}", COPY),
     "strings that are added": (A, f"X = {' + '.join(map(repr, cut(LINE, 5)))}", COPY),
-    "strings backwards": (A, f"X = {LINE[::-1]!r}[::-1]", COPY),
     "strings that a cell adds": ("1.ipynb", notebook(f"x = {' + '.join(map(repr, cut(LINE, 5)))}"), COPY),
-    "rot13": ("README.md", codecs.encode(LINE, "rot13"), COPY),
     "escapes": (A, "X = '" + "".join(f"\\x{ord(character):02x}" for character in LINE) + "'", COPY),
     "characters that cannot be seen": ("README.md", "".join(chr(0xE0000 + ord(c)) for c in LINE), OPAQUE),
     **{f"{layout}, as it is": ("a.md", hide(CODE), COPY) for layout, hide in LAYOUTS.items()},
     **{f"{layout}, renamed": ("a.md", hide(RENAMED), COPY) for layout, hide in LAYOUTS.items()},
-    "another engine": ("autograder/testing/case.py", "x = 1", "differs from the repository's file"),
+    "another engine": (
+        "b.whl",
+        make_wheel({"autograder/testing/case.py": b"x"}, "1.0"),
+        "differs from the repository's file",
+    ),
     "another skeleton": ("student/affine.py", "x = 1", "is not what the release has made of the reference"),
 }
 
@@ -247,3 +243,12 @@ def test_a_release_stops_before_its_gates(project: Project, edit, run) -> None:
     *places, last = err.splitlines()
     assert (status, out, last) == (2, "", "release: stopped; nothing was written")
     assert {Path(place.partition(":")[0]).name for place in places} >= {"loss.py", "test_1_2_loss.py"}
+
+
+def test_every_place_that_needs_a_file_of_tests_is_named(project: Project) -> None:
+    (project.root / "assignment" / "tests" / "test_1_2_loss.py").unlink()
+    places = places_of_dropped_tasks(project.root, read_assignment(project.root / "assignment"))
+    assert [re.sub(r":\d+: ", ": ", place) for place in places] == [
+        f"{file}: names task 1.2, of which no test is left in assignment/tests/: drop it, or test it"
+        for file in ("assignment/assignment.toml", "assignment/misconceptions/loss.toml", "reference/loss.py")
+    ]

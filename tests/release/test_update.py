@@ -81,6 +81,11 @@ def test_conflicts_are_named_and_the_students_file_stays(update, at_work: Path, 
     assert "carefully make" in (at_work / "student" / "affine.py.new").read_text()
     assert (at_work / "given" / "__init__.py").read_text() == "mine = 1\n"
     assert (at_work / "given" / "__init__.py.new").read_text() == "SIZE = 4\n"
+    (at_work / "given" / "__init__.py.new").unlink()
+    status, out, _ = update()  # until the student has looked at it
+    assert status == 1 and out.endswith("into yours, then delete it: student/affine.py.new\n") and "given" not in out
+    (at_work / "student" / "affine.py.new").unlink()
+    assert update()[:2] == (0, f"{at_work}: already up to date\n")
 
 
 def test_a_file_that_is_gone_from_the_release(update, student: Path, project: Project) -> None:

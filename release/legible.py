@@ -1,70 +1,45 @@
-"""Every reading of a file: its text, and what stands in it in another form, however often it was put into another.
+"""What a file says: its text, the strings in it as Python, JSON and TOML read them, its pictures; what nobody can read.
 
-A string counts as Python, JSON or TOML reads it, alone and joined to its neighbours. What is written in base 16, 32, 64
-or 85 is decoded, what is compressed is opened, and each text is also read backwards and in rot13. Nothing is unpickled,
-unmarshalled or run: of other bytes, the legible parts are read. What nobody can read is found by `opaque_in`.
+A string counts alone and joined to its neighbours. Nothing is decoded, unpacked or run: what is encoded, compressed or
+encrypted is found by `opaque_in`. Pictures for students are pictures and nothing else: an SVG is XML without scripts,
+and shows pictures of these kinds only. A PNG has the chunks that it needs, of the size that its head announces, and
+ends where it ends.
 """
 
 import ast
 import base64
 import binascii
-import bz2
-import codecs
 import html
-import io
 import json
-import lzma
 import re
+import struct
 import tomllib
-import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import PurePath
+from xml.etree import ElementTree
 
-from .packing import ZIP_DAMAGE
-from .pictures import take_pictures
-
-DEEPEST = 5
-"""Forms within forms that are followed."""
-LARGEST = 4_000_000
-"""Bytes that are opened of one compressed piece."""
 LEAST = 20
-"""Characters of a run that may be encoded: a shorter one has no room for a statement."""
+"""Numbers of a list that may be bytes: a shorter one has no room for a statement."""
 
-BACKWARDS, ROT13 = "backwards", "rot13"
-
-_RUNS = re.compile(rf"[^\s\"',]{{{LEAST},}}"), re.compile(rf"\S{{{LEAST},}}")
 _LEGIBLE = re.compile(rb"[\t\n\r -~]{8,}")
 _TAG = re.compile(r"<!\[CDATA\[|\]\]>|<[^>]*>")
-_BASES: tuple[tuple[str, re.Pattern[str], Callable[[str], bytes]], ...] = (
-    ("base16", re.compile(r"(?:[0-9a-fA-F]{2})+"), bytes.fromhex),
-    ("base32", re.compile(r"[A-Z2-7]+=*|[a-z2-7]+=*"), lambda run: base64.b32decode(_padded(run, 8), casefold=True)),
-    ("base64", re.compile(r"(?=.*[-_])[\w-]+=*", re.ASCII), lambda run: base64.b64decode(_padded(run, 4), b"-_")),
-    ("base64", re.compile(r"[A-Za-z0-9+/]+=*"), lambda run: base64.b64decode(_padded(run, 4))),
-    ("base85", re.compile(r"[0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]+"), base64.b85decode),
-    ("ascii85", re.compile(r"[!-uz]+"), base64.a85decode),
-)
-_OPENERS: tuple[tuple[str, tuple[bytes, ...], Callable[[bytes], bytes]], ...] = (
-    ("gzip", (b"\x1f\x8b",), lambda data: zlib.decompressobj(31).decompress(data, LARGEST)),
-    ("zlib", (b"\x78",), lambda data: zlib.decompressobj().decompress(data, LARGEST)),
-    ("bz2", (b"BZh",), lambda data: bz2.BZ2Decompressor().decompress(data, LARGEST)),
-    ("lzma", (b"\xfd7zXZ", b"\x5d\0\0"), lambda data: lzma.LZMADecompressor().decompress(data, LARGEST)),
-)
 
 
 def readings(path: str, content: bytes) -> Iterator[tuple[str, str]]:
-    """Yield all texts in a text file, each with the forms around it, the outer one first: "" for the text as it is.
+    """Yield all texts in a text file, each with where it stands: "" for the text as it is.
 
     The path's suffix decides how strings are written in it. Raises: UnicodeDecodeError where the file is not text.
     """
     text, pictures = take_pictures(content.decode("utf-8-sig"))
-    yield from _read([text], "")
-    yield from _read(strings_in(PurePath(path).suffix, text), "its strings")
+    yield text, ""
+    strings = strings_in(PurePath(path).suffix, text)
+    yield from ((separator.join(strings), "its strings") for separator in ("\n", ""))
     for picture in pictures:
         legible = b"\n".join(_LEGIBLE.findall(picture)).decode("ascii")
-        yield from _read([legible, html.unescape(legible)], "a picture")
+        yield from ((reading, "a picture") for reading in (legible, html.unescape(legible)))
 
 
 @lru_cache(maxsize=1000)
@@ -124,64 +99,6 @@ def _bytes_of(items: Sequence[ast.expr]) -> bytes:
     """The bytes that a list of numbers could be; none where it is too short, or has other items."""
     numbers = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, int)]
     return bytes(numbers) if len(items) == len(numbers) >= LEAST and 0 <= min(numbers) <= max(numbers) < 256 else b""
-
-
-def _read(pieces: Sequence[str], form: str, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """The readings of some pieces: below each other, joined, backwards, in rot13, and all that is encoded in them."""
-    for whole in dict.fromkeys(("\n".join(pieces), "".join(pieces))):
-        yield whole, form
-        yield whole[::-1], _joined(form, BACKWARDS)
-        yield codecs.encode(whole, "rot13"), _joined(form, ROT13)
-    inside: dict[str, list[str]] = {}
-    for piece in pieces if depth < DEEPEST else ():
-        runs = {match[0].strip("`") for pattern in _RUNS for match in pattern.finditer(piece)}
-        for run in [*sorted(runs), "".join(piece.split())]:
-            for inner_form, text in _decoded(run):
-                inside.setdefault(_joined(form, inner_form), []).append(text)
-    for forms, texts in inside.items():
-        yield from _read(texts, forms, depth + 1)
-
-
-def _decoded(run: str) -> Iterator[tuple[str, str]]:
-    """The texts that a run may stand for, each with its form."""
-    for name, alphabet, decode in _BASES:
-        if alphabet.fullmatch(run):
-            try:
-                data = decode(run)
-            except (ValueError, binascii.Error):
-                continue
-            for form, text in _opened(data):
-                yield _joined(name, form), text
-
-
-def _opened(data: bytes) -> Iterator[tuple[str, str]]:
-    """The texts in some bytes, with what they are packed in: a compressed text, an archive's members, legible parts."""
-    if data.startswith(b"PK"):
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                inside = [archive.open(name).read(LARGEST) for name in archive.namelist()]
-        except ZIP_DAMAGE:
-            inside = []
-        yield from (("zip", text) for content in inside for _, text in _opened(content))
-    for name, magic, decompress in _OPENERS:
-        if data.startswith(magic):
-            try:
-                data = decompress(data)
-            except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError):
-                continue
-            yield from ((_joined(name, form), text) for form, text in _opened(data))
-            return
-    if legible := _LEGIBLE.findall(data):
-        yield "", b"\n".join(legible).decode("ascii")
-
-
-def _joined(*forms: str) -> str:
-    return ", ".join(filter(None, forms))
-
-
-def _padded(run: str, size: int) -> str:
-    run = run.rstrip("=")
-    return run + "=" * (-len(run) % size)
 
 
 # What nobody can read. The limits lie far from what our files hold: docs/explanation/decisions-release.md has figures.
@@ -250,3 +167,80 @@ def _opaque_parts(text: str) -> Iterator[str]:
 def _evenness(text: str) -> float:
     """How often two of its characters are equal: 1 / n where n characters are equally frequent."""
     return sum(n * (n - 1) for n in Counter(text).values()) / (len(text) * (len(text) - 1))
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+_CHUNKS = (b"IHDR", b"PLTE", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"pHYs", b"bKGD", b"sBIT", b"IDAT", b"IEND")
+_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+"""Numbers per pixel, by the type of colour."""
+_EMBEDDED = re.compile(r"data:image/(?P<kind>svg\+xml|png);base64,(?P<data>[A-Za-z0-9+/=\s]+)")
+_SCRIPT = ("script", "foreignObject", "handler", "iframe", "object", "embed")
+
+
+def fault_of_picture(content: bytes) -> str:
+    """Why a file is not just a picture; "" if it is one."""
+    return _fault_of_png(content) if content.startswith(PNG) else _fault_of_svg(content)
+
+
+def take_pictures(text: str) -> tuple[str, list[bytes]]:
+    """Return the text without the pictures embedded in it, and these. Lines stay what they are."""
+    pictures: list[bytes] = []
+
+    def take(match: re.Match[str]) -> str:
+        try:
+            picture = base64.b64decode("".join(match["data"].split()), validate=True)
+        except binascii.Error:
+            return match[0]
+        if (match["kind"] == "png") != picture.startswith(PNG) or fault_of_picture(picture):
+            return match[0]
+        pictures.append(picture)
+        return "\n" * match[0].count("\n")
+
+    return _EMBEDDED.sub(take, text), pictures
+
+
+def _fault_of_svg(content: bytes) -> str:
+    try:
+        text = content.decode("utf-8")
+        root = ElementTree.fromstring(text) if "<!ENTITY" not in text else None  # noqa: S314 (without entities)
+    except (UnicodeDecodeError, ElementTree.ParseError) as error:
+        return f"is no picture: neither a PNG nor XML ({error})"
+    if root is None or _local(root.tag) != "svg":
+        return "is no picture: not an SVG, or one with entities of its own"
+    for node in root.iter():
+        if _local(node.tag) in _SCRIPT or any(_local(name).lower().startswith("on") for name in node.attrib):
+            return f"has a script: <{_local(node.tag)}>"
+        for name, value in node.attrib.items():
+            if _local(name) == "href" and not value.startswith("#") and take_pictures(value)[0].strip():
+                return f"refers to something else than a picture in it: {value[:40]!r}"
+    return ""
+
+
+def _local(name: object) -> str:
+    return str(name).rpartition("}")[2]
+
+
+def _fault_of_png(content: bytes) -> str:
+    chunks: dict[bytes, bytes] = {}
+    place, kind = len(PNG), b""
+    try:
+        while kind != b"IEND":
+            length, kind = struct.unpack_from(">I4s", content, place)
+            if kind not in _CHUNKS:
+                return f"has a chunk {kind.decode('latin-1')!r}, which a picture does not need"
+            end = place + 8 + length
+            if content[end : end + 4] != zlib.crc32(content[place + 4 : end]).to_bytes(4, "big"):
+                return f"is no PNG (chunk {kind.decode('latin-1')!r} is damaged)"
+            chunks[kind] = chunks.get(kind, b"") + content[place + 8 : end]
+            place = end + 4
+        if content[place:] or chunks[b"IEND"]:
+            return f"has {len(content) - place + len(chunks[b'IEND'])} bytes after its end"
+        width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
+        size = height * (1 + -(-width * depth * _SAMPLES[colour] // 8))
+        reader = zlib.decompressobj()
+        pixels = reader.decompress(chunks[b"IDAT"], size + 1)
+    except (struct.error, KeyError, zlib.error) as error:
+        return f"is no PNG ({error})"
+    if interlaced or len(pixels) != size or reader.unused_data or not reader.eof:
+        return "has other data than its pixels"
+    return ""
