@@ -94,7 +94,7 @@ def collect_support(
     files = collect_tests(root, assignment, _IN_NOTEBOOK, index, in_notebooks=True)
     files.pop(TESTS_OF_GIVEN, None)  # of no task that a cell could check
     support = {path: files.pop(path) for path in [*files] if path.startswith(f"{GIVEN}/")}
-    support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
+    support |= {f"skeleton/{path}": text for path, text in skeleton.files.items() if path.endswith(".py")}
     support |= read_folders(root, CORPUS)
     files |= {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
     for path, parts in texts.items():
