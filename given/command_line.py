@@ -54,14 +54,14 @@ def explain(error: Exception, package: Package) -> str:
     """Says in one line what is wrong in the user's code or files, or with the machine; "" for a mistake of ours."""
     if isinstance(error, ModuleNotFoundError):
         return f"{error.name} is not installed for this Python: run `pip install -r requirements.txt`"
-    if isinstance(error, AttributeError) and (problem := package.without_name(error)):
-        return problem
     if isinstance(error, ValueError) and isinstance(error, package.data.DataError):
         return str(error)
     if isinstance(error, RuntimeError) and ("allocate memory" in str(error) or type(error) is torch.OutOfMemoryError):
         return "out of memory; a smaller model or --batch-size takes less"
-    place = package.place_of(error)
-    return f"{place}: {type(error).__name__}: {error}" if place else ""
+    if place := package.place_of(error):
+        return f"{place}: {type(error).__name__}: {error}"
+    is_their_module = getattr(getattr(error, "obj", None), "__name__", "").startswith(f"{package.name}.")
+    return str(error) if isinstance(error, AttributeError) and is_their_module else ""
 
 
 def choose_device(name: str) -> str:
@@ -74,7 +74,7 @@ def choose_device(name: str) -> str:
     try:
         torch.zeros(1, device=name).item()
     except Exception as error:  # each kind of device raises its own
-        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
+        reason = str(error).partition("\n")[0]
         raise ConfigError(f"--device {name}: it cannot be used here: {reason}") from None
     return name
 

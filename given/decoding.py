@@ -1,6 +1,6 @@
 """From tokens to translations with a trained model; `translate`: the lines of a file, or what somebody types.
 
-The key/value cache of `extras/` makes decoding many times as fast; it is used wherever it gives the same result.
+The key/value cache of `extras/` makes decoding many times as fast, with the same result.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from foundation.whole_files import in_one_piece
 
-from .config import HAS_EXTRAS, LANGUAGES, add_device_flags
+from .config import LANGUAGES, add_device_flags
 from .package import Package, Setup, extra
 from .run_folder import Checkpoint
 
@@ -42,16 +42,15 @@ def choose_search(
 ) -> Search:
     """Chooses a search for the model as it is now: the package's `greedy_decode` (size 1) or `beam_decode`.
 
-    With `is_cached`, it decodes with a key/value cache if there is one and the model's layers are the reference's.
+    With `is_cached`, the reference's models are decoded with a key/value cache where there is one.
     """
     search: Search = package.decode.greedy_decode
     if beam_size > 1:
         search = partial(package.decode.beam_decode, beam_size=beam_size, length_penalty=length_penalty)
-    if is_cached and HAS_EXTRAS:
-        from .extras.reference_layers import CachedModel, fits
+    if is_cached and package.name == "reference":
+        from .extras.reference_layers import CachedModel
 
-        if fits(package, model):
-            return lambda model, *inputs, **options: search(CachedModel(package, model), *inputs, **options)
+        return lambda model, *inputs, **options: search(CachedModel(package, model), *inputs, **options)
     return search
 
 
@@ -91,23 +90,46 @@ def batches_by_length(sentences: list[list[str]], beam_size: int = 1) -> Iterato
         yield batch
 
 
-def predict(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, list[Tensor]]]:
-    """Runs the model on pairs whose translations are given.
+def predict(
+    model: Transformer,
+    src: Tensor,
+    src_mask: Tensor,
+    encoder_mask: Tensor,
+    tgt_input: Tensor,
+    tgt_mask: Tensor,
+    **_labels: Tensor,
+) -> tuple[Tensor, dict[str, list[Tensor]]]:
+    """Does what the model's `forward` does, with the tensors of a batch by name, and keeps the attention.
 
     Returns:
         Log-probabilities (b, t, classes), and the attention weights of each layer: `encoder` (b, h, s, s),
         `decoder` (b, h, t, t) and `cross` (b, h, t, s).
     """
-    memory, encoder = model.encode(batch.src, batch.encoder_mask)
-    output, decoder, cross = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
+    memory, encoder = model.encode(src, encoder_mask)
+    output, decoder, cross = model.decode(tgt_input, memory, src_mask=src_mask, tgt_mask=tgt_mask)
     return model.get_predictions(output), {"encoder": encoder, "decoder": decoder, "cross": cross}
 
 
 @torch.no_grad()
 def forced_decode(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, list[Tensor]]]:
-    """As `predict`, in eval mode and without gradients."""
+    """As `predict` of a batch, in eval mode and without gradients."""
     model.eval()
-    return predict(model, batch)
+    return predict(model, **vars(batch))
+
+
+def mean_cost(log_probs: Tensor, labels: Tensor, pad_id: int, smoothing: float = 0.0) -> Tensor:
+    """Computes the mean negative log-probability of the labels, with label smoothing (Szegedy et al. 2016, section 7).
+
+    Args:
+        log_probs: (b, t, classes).
+        labels: (b, t); those that are pad_id do not count.
+        pad_id: the id of padding.
+        smoothing: share of each label's probability that is spread over all classes.
+    """
+    rows, places = (labels - pad_id).nonzero(as_tuple=True)
+    words, spread = labels[rows, places], log_probs[rows, places]  # (n,), (n, classes)
+    costs = -spread.gather(1, words.unsqueeze(1)).squeeze(1)
+    return (costs * (1 - smoothing) - spread.mean(1) * smoothing).mean()
 
 
 def bleu(translations: list[str], references: list[str]) -> float:
@@ -149,7 +171,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     text = "higher = longer translations (default: the run's setting)"
     parser.add_argument("--length-penalty", type=float, help=text)
     parser.add_argument("--max-length", type=int, help="the most tokens of a translation (default: the run's setting)")
-    text = "use the key/value cache where there is one and it fits; the result is the same"
+    text = "use the key/value cache where there is one; the result is the same"
     parser.add_argument("--cached", action=argparse.BooleanOptionalAction, default=True, help=text)
 
 

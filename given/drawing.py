@@ -7,7 +7,6 @@ in which `MultiHeadedAttention` calls `scaled_dot_product_attention` once, for a
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 KINDS = ("encoder", "decoder", "cross")
 FORMATS = (".png", ".svg", ".pdf")
 MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
-LEAST_SCORE = -1e30
-"""Below it, a score stands for a key that the mask forbids."""
 Labels = tuple[list[str], list[str]]
 """The tokens that attend, and those that are attended to."""
 
@@ -45,7 +42,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     wanted.add_argument("--sentence", help="source, in subwords")
     text = "draw the sentence that this run recorded (`train --attention-through-time`), at each report"
     wanted.add_argument("--through-time", type=Path, metavar="RUN", help=text)
-    parser.add_argument("--target", help="target, in subwords; default: the model's own translation")
     parser.add_argument("--kind", choices=KINDS, default="cross", help="whose attention (default: cross)")
     parser.add_argument("--layer", default="-1", help="1 = the first, `all` = one page with all; default: the last")
     parser.add_argument("--head", type=int, default=1, help="for --matrices (default: 1)")
@@ -125,7 +121,7 @@ def draw_through_time(options: argparse.Namespace) -> str:
 
 
 def attend(options: argparse.Namespace) -> tuple[list[Tensor], list[Matrices], Labels]:
-    """Runs the model on the sentence of `--sentence` and the target.
+    """Runs the model on the sentence of `--sentence` and its own translation.
 
     Returns the weights of `--kind`, (h, q, k), and all matrices, of each layer, or none; and the labels.
     """
@@ -134,11 +130,7 @@ def attend(options: argparse.Namespace) -> tuple[list[Tensor], list[Matrices], L
         raise data.DataError("--sentence: it has no tokens")
     data.check_length("--sentence", "source", source)
     saved, model = load_model(options)
-    if options.target is None:
-        target = translate(model, [source], saved)[0]
-    else:
-        target = options.target.split()
-        data.check_length("--target", "target", target)
+    target = translate(model, [source], saved)[0]
     batch = saved.batch([(source, target)], options.device)
     within: AbstractContextManager[list[Matrices]] = catching(saved.package) if options.matrices else nullcontext([])
     with within as caught:
@@ -170,7 +162,7 @@ class Matrices:
     query: Tensor  # (b, h, q, d_k)
     key: Tensor  # (b, h, k, d_k)
     value: Tensor  # (b, h, k, d_k)
-    scores: Tensor  # (b, h, q, k), of which the softmax is taken; -inf where the mask excludes
+    scores: Tensor  # (b, h, q, k), of which the softmax is taken
     weights: Tensor  # (b, h, q, k)
     context: Tensor  # (b, h, q, d_k)
 
@@ -189,7 +181,7 @@ def catch(
     with Softmaxes() as seen:
         context, weights = attend(query, key, value, mask)
     scores = next((scores for scores in seen.inputs if scores.shape == weights.shape), weights.log())
-    return Matrices(query, key, value, scores.masked_fill(scores < LEAST_SCORE, -math.inf), weights, context)
+    return Matrices(query, key, value, scores, weights, context)
 
 
 class Softmaxes(TorchFunctionMode):

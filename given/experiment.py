@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import fields, replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from torch import nn
 from tqdm import tqdm
 
 from .config import Config, ConfigError
-from .decoding import bleu, forced_decode, translate
+from .decoding import bleu, forced_decode, mean_cost, translate
 from .package import Package, Setup, make_optimizer, make_scheduler
 from .run_folder import Checkpoint, CheckpointError, RunFolder, Watched
 
@@ -103,7 +103,7 @@ class Experiment(Setup):
         train_pairs: Sequence[Pair],
         dev_pairs: Sequence[Pair],
         device: str = "cpu",
-        longer: dict[str, int] | None = None,
+        longer: dict[str, Any] | None = None,
     ) -> Experiment:
         """Continues from a checkpoint as if there had been no interruption, with the pairs that the run began with.
 
@@ -112,7 +112,7 @@ class Experiment(Setup):
         CheckpointError if the pairs differ; ConfigError if the run is already longer than that.
         """
         saved = Checkpoint.load(package, path)
-        config = Config.from_dict(asdict(saved.config) | (longer or {}))
+        config = replace(saved.config, **(longer or {}))
         run = cls(package, config, train_pairs, dev_pairs, device)
         for kind, mark in run.corpus.items():
             if mark != saved.corpus.get(kind):
@@ -134,7 +134,6 @@ class Experiment(Setup):
         return Checkpoint(
             **{item.name: getattr(self, item.name) for item in fields(Setup)},
             weights=self.model.state_dict(),
-            epoch=self.step // self.steps_per_epoch,
             optimizer=self.optimizer.state_dict(),
             scheduler=self.scheduler.state_dict(),
             rng_states={kind: generator.get_rng_state() for kind, generator in self._generators().items()},
@@ -262,13 +261,12 @@ class Experiment(Setup):
             line["step"] = self.step
         line["train_loss"] = round(since["loss"], 4)
         translations = self.translate_dev()
-        losses = []
-        with torch.no_grad():
-            for batch in self.dev_loader.epoch(0):
-                batch = batch.to(self.device)
-                log_probs, _ = forced_decode(self.model, batch)
-                losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
-        line["dev_loss"] = round(torch.stack(losses).mean().item(), 4)
+        costs, smoothed = [], (self.package.vocab.PAD_ID, self.config.label_smoothing)
+        for batch in self.dev_loader.epoch(0):
+            batch = batch.to(self.device)
+            log_probs, _ = forced_decode(self.model, batch)
+            costs.append(mean_cost(log_probs, batch.labels, *smoothed).item())
+        line["dev_loss"] = round(sum(costs) / len(costs), 4)
         join = self.package.vocab.join_subwords
         references, texts = [join(target) for _, target in self.dev_pairs], [join(tokens) for tokens in translations]
         line["dev_bleu"] = round(bleu(texts, references), 4)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 import traceback
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -28,11 +26,10 @@ if TYPE_CHECKING:  # for checkers of types: what a package has to offer
     from reference.vocab import Vocabulary as Vocabulary
 
 MODULES = ("attention", "data", "decode", "embedding", "layers", "masks", "model", "train", "vocab")
-NO_NAME = re.compile(r"cannot import name '(\w+)' from (?:partially initialized module )?'([\w.]+)'")
 
 
 class BrokenModuleError(UserError):
-    """A module of the package cannot be imported, or lacks a name; the message names file, line and reason."""
+    """A module of the package cannot be imported; the message names file, line and reason."""
 
 
 class Package:
@@ -56,49 +53,21 @@ class Package:
         try:
             return import_module(f"{self.name}.{module}")
         except Exception as error:  # whatever the file does when it is imported
-            raise BrokenModuleError(self._explain(error, module)) from error
+            place = self.place_of(error) or f"{self.name}/{module}.py"
+            raise BrokenModuleError(f"{place}: {type(error).__name__}: {error}") from error
 
     @property
     def folder(self) -> Path:
-        """The folder of the package, which may have lost its `__init__.py`."""
-        package = import_module(self.name)
-        return Path(package.__file__).parent if package.__file__ else Path(package.__path__[0])
-
-    def _explain(self, error: Exception, module: str) -> str:
-        """Returns in one line why a module cannot be imported: the file, its line, and the error."""
-        if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith(f"{self.name}."):
-            return f"{str(error.name).replace('.', '/')}.py is missing{copy_of(error.name)}"
-        if isinstance(error, ImportError) and (lacked := NO_NAME.match(str(error))):
-            file = f"{lacked[2].replace('.', '/')}.py"
-            if "most likely due to a circular import" in str(error):
-                return f"{file} is imported by a file that it imports itself: {lacked[1]} does not exist yet"
-            return f"{file} has no {lacked[1]}{copy_of(lacked[2])}"
-        if isinstance(error, SyntaxError):
-            place = f"{self.name}/{Path(error.filename or module).with_suffix('.py').name}"
-            if "codec can't decode" in error.msg or "null bytes" in error.msg:
-                return f"{place}: it is not UTF-8 text; save it as UTF-8"
-            return f"{place}, line {error.lineno}: this is not Python: {error.msg}"
-        missing = error.name if isinstance(error, ModuleNotFoundError) else None
-        right = f"; write `from .{missing} import …`" if missing in MODULES else ""
-        return f"{self.place_of(error) or f'{self.name}/{module}.py'}: {type(error).__name__}: {error}{right}"
+        """The folder of the package."""
+        return Path(str(import_module(self.name).__file__)).parent
 
     def place_of(self, error: Exception) -> str:
         """Returns the file and the line of the package's own code that was reached last; "" if there is none."""
+        if isinstance(error, SyntaxError) and error.filename:
+            return f"{self.name}/{Path(error.filename).name}, line {error.lineno}"
         steps = traceback.walk_tb(error.__traceback__)
         own = [(frame, line) for frame, line in steps if frame.f_globals.get("__package__") == self.name]
         return f"{self.name}/{Path(own[-1][0].f_code.co_filename).name}, line {own[-1][1]}" if own else ""
-
-    def without_name(self, error: AttributeError) -> str:
-        """Returns in one line which file lacks a name, if one of the package's modules does; "" otherwise."""
-        module = str(getattr(error.obj, "__name__", ""))
-        is_ours = isinstance(error.obj, ModuleType) and module.startswith(f"{self.name}.")
-        return f"{module.replace('.', '/')}.py has no {error.name}{copy_of(module)}" if is_ours else ""
-
-
-def copy_of(module: str | None) -> str:
-    """Returns where a student finds a file that was handed out; "" for another file."""
-    is_ours = str(module).rpartition(".")[2] in MODULES
-    return "; the archive that was handed out has a copy" if is_ours else ""
 
 
 @dataclass

@@ -7,6 +7,7 @@ matplotlib takes a second to load, so only what draws imports this module.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.ma import masked, masked_less
 from torch import Tensor
 
 from foundation.whole_files import in_one_piece
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from .drawing import Matrices
 
 CELL = 0.3  # inches per weight in a map
+LEAST_SCORE = -1e30  # below it, a score stands for a key that the mask forbids
 LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
 PICTURES_A_SECOND = 2
 MOST_NUMBERS = 8  # columns of a matrix in whose cells numbers are written
@@ -73,25 +76,25 @@ def draw_map(
     colours: str = "Blues",
     with_numbers: bool = False,
 ) -> None:
-    """Draws one map, such as weights (q, k), with the labels of its rows and columns; what is not finite is grey.
+    """Draws one map, such as weights (q, k), with the labels of its rows and columns; what the mask forbids is grey.
 
     Blues are for numbers between 0 and 1; other colours have 0 in the middle. `cell`, the inches per number, limits the
     size of the letters.
     """
-    values = matrix.detach().float().cpu()
-    is_known = values.isfinite()
-    limit = 1.0 if colours == "Blues" else max(values[is_known].abs().max().item(), 1e-9)
-    shown = values.masked_fill(~is_known, float("nan")).numpy()
+    values = masked_less(matrix.detach().float().cpu().numpy(), LEAST_SCORE)
+    values.data[values.mask] = 0.0  # the lowest numbers there are would overflow
+    limit = 1.0 if colours == "Blues" else max(abs(values).max(), 1e-9)
     colour_map = colormaps[colours].with_extremes(bad="lightgrey")
-    axes.imshow(shown, cmap=colour_map, vmin=0.0 if colours == "Blues" else -limit, vmax=limit)
+    axes.imshow(values, cmap=colour_map, vmin=0.0 if colours == "Blues" else -limit, vmax=limit)
     axes.set_xticks(range(len(columns)), columns, rotation=0 if with_numbers else 90)
     axes.set_yticks(range(len(rows)), rows)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         label.set(fontsize=min(8, 36 * cell), parse_math=False)  # `$` is an ordinary token
-    for row, column in is_known.nonzero().tolist() if with_numbers else ():
-        value = values[row, column].item()
-        text = f"{round(value, 2) + 0:g}".replace("-", "−")
-        axes.text(column, row, text, ha="center", va="center", color="white" if abs(value) > 0.6 * limit else "black")
+    for row, column in product(range(len(rows)), range(len(columns))) if with_numbers else ():
+        if (value := values[row, column]) is not masked:
+            text = f"{round(value.item(), 2) + 0:g}".replace("-", "−")
+            colour = "white" if abs(value) > 0.6 * limit else "black"
+            axes.text(column, row, text, ha="center", va="center", color=colour)
 
 
 def animate(

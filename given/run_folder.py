@@ -1,8 +1,8 @@
 """The folder of a run: checkpoints, history, curves; `compare` reads them.
 
-A run's folder has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `settings.toml`, `history.jsonl` (a line
-per report) and `curves.png`; on request also `epoch-01.pt`, … (or `step-000500.pt`, …) and `tensorboard/`; and the
-tokenizers of a prepared corpus, for `translate`.
+A run's folder has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `history.jsonl` (a line per report) and
+`curves.png`; on request also `epoch-01.pt`, … (or `step-000500.pt`, …) and `tensorboard/`; and the tokenizers of a
+prepared corpus, for `translate`.
 
 A checkpoint is a dictionary of tensors, numbers and strings and is read with `weights_only=True`, so loading one runs
 no code from it.
@@ -14,7 +14,6 @@ import argparse
 import io
 import json
 import sys
-import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -28,12 +27,10 @@ from foundation.command_line import UserError
 from foundation.whole_files import make_folder, write_whole
 
 from .config import Config, ConfigError
-from .package import BrokenModuleError, Package, Setup
+from .package import Package, Setup
 
-FORMAT = 1
-NOT_OURS = "a file of PyTorch, but not a checkpoint that `train` wrote"
-FILES = """best.pt last.pt epoch-*.pt step-*.pt settings.toml history.jsonl curves.png tensorboard/events.*
-    languages.json tokenizer*.json"""
+FILES = """best.pt last.pt epoch-*.pt step-*.pt history.jsonl curves.png tensorboard/events.* languages.json
+    tokenizer*.json"""
 
 
 class CheckpointError(UserError):
@@ -42,24 +39,23 @@ class CheckpointError(UserError):
 
 @dataclass
 class Checkpoint(Setup):
-    """A model with what belongs to it; the fields from `epoch` on matter only for training further."""
+    """A model with what belongs to it; the fields after `weights` matter only for training further."""
 
     weights: dict[str, Tensor]
-    epoch: int  # finished epochs
     optimizer: dict[str, Any]
     scheduler: dict[str, Any]
     rng_states: dict[str, Tensor]  # states of the random generators that training uses, by kind of device
     history: list[dict[str, float]]
-    corpus: dict[str, str] = field(default_factory=dict)  # fingerprints of the training and dev pairs
-    files: dict[str, str] = field(default_factory=dict)  # that they were read from
-    step: int = 0  # steps of the optimizer that are done
-    since_report: dict[str, float] = field(default_factory=dict)  # loss, batches and seconds since the last report
-    watched: dict[str, Any] | None = None  # a sentence pair and its attention so far, if the run records it
+    corpus: dict[str, str]  # fingerprints of the training and dev pairs
+    files: dict[str, str]  # that they were read from
+    step: int  # steps of the optimizer that are done
+    since_report: dict[str, float]  # loss, batches and seconds since the last report
+    watched: dict[str, Any] | None  # a sentence pair and its attention so far, if the run records it
 
     def save(self, path: Path) -> None:
         """Writes the file whole or not at all."""
         n_special = len(self.package.vocab.SPECIAL_TOKENS)
-        content = {**vars(self), "format": FORMAT, "config": asdict(self.config)}
+        content = {**vars(self), "config": asdict(self.config)}
         content |= {name: getattr(self, name).tokens[n_special:] for name in ("src_vocab", "tgt_vocab")}
         del content["package"]
         buffer = io.BytesIO()  # writing to a full disk itself, PyTorch would raise an obscure RuntimeError
@@ -69,24 +65,17 @@ class Checkpoint(Setup):
     @classmethod
     def load(cls, package: Package, path: Path) -> Checkpoint:
         """Reads what `save` wrote, to the CPU. Raises: CheckpointError if the file is missing or something else."""
+        if not path.is_file():
+            raise CheckpointError(f"{path}: no such file; `train` writes it")
+        vocabulary = package.vocab.Vocabulary
         try:
             content = torch.load(path, map_location="cpu", weights_only=True)
-            if (version := content.pop("format", None)) != FORMAT:
-                raise CheckpointError(f"{path}: {f'format {version}, expected {FORMAT}' if version else NOT_OURS}")
-            content["config"] = Config.from_dict(content["config"])
-            for name in ("src_vocab", "tgt_vocab"):
-                content[name] = package.vocab.Vocabulary(content[name])
+            content["config"] = Config(**content["config"])
+            content |= {name: vocabulary(content[name]) for name in ("src_vocab", "tgt_vocab")}
             return cls(package, **content)
-        except OSError as error:
-            hint = "; `train` writes it" if isinstance(error, FileNotFoundError) else ""
-            raise CheckpointError(f"{path}: {error.strerror or error}{hint}") from None
-        except (BrokenModuleError, CheckpointError):
-            raise
-        except ConfigError as error:
-            raise CheckpointError(f"{path}: was written by another version: {error}") from None
-        except Exception:  # torch.load raises a dozen kinds for a damaged file
-            is_whole = zipfile.is_zipfile(path)
-            raise CheckpointError(f"{path}: {NOT_OURS if is_whole else 'cut off, or not a checkpoint'}") from None
+        except Exception:  # torch.load raises a dozen kinds for a damaged file, and other versions have other fields
+            fault = "is cut off, or not a checkpoint that `train` of this version wrote"
+            raise CheckpointError(f"{path}: {fault}") from None
 
     def load_weights(self, model: nn.Module, path: Path) -> None:
         """Puts the weights into a model made from the same configuration; `path` is for messages.
@@ -126,8 +115,7 @@ class RunFolder:
     ) -> None:
         """Prepares the folder for a run of which `start` steps are done; a new run takes the place of an older one.
 
-        `tokenizers` are files of the corpus, by name, that translate raw text later. Raises: ConfigError if TensorBoard
-        is asked for but not installed.
+        `tokenizers` are files of the corpus, by name, that translate raw text later.
         """
         make_folder(path)
         self.path, self.keep_epochs, self.tokenizers = path, keep_epochs, tokenizers or {}
@@ -137,10 +125,8 @@ class RunFolder:
                 older.unlink()
         self._writer: Any = None
         if tensorboard:
-            try:
-                from torch.utils.tensorboard import SummaryWriter
-            except ImportError:
-                raise ConfigError("--tensorboard: TensorBoard is not installed; pip install tensorboard") from None
+            from torch.utils.tensorboard import SummaryWriter
+
             # What an interrupted run wrote after this step is hidden.
             self._writer = SummaryWriter(str(path / "tensorboard"), purge_step=start + 1)
 
@@ -149,7 +135,6 @@ class RunFolder:
 
         `last.pt` comes last, so that a run that is stopped here loses nothing.
         """
-        write_whole(self.path / "settings.toml", checkpoint.config.to_toml())
         for name, content in self.tokenizers.items():
             write_whole(self.path / name, content)
         if is_report:

@@ -1,9 +1,15 @@
-"""`train`: trains a model from the beginning, or resumes a run."""
+"""`train`: trains a model from the beginning, or resumes a run.
+
+The pairs of a large file are read from the disk as training asks for them: 4.5 million take little more memory than a
+few, and the run is the same, to the last bit, as with the pairs in memory.
+"""
 
 from __future__ import annotations
 
 import argparse
+import mmap
 import shlex
+from array import array
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -14,7 +20,6 @@ from foundation.whole_files import make_folder
 
 from . import decoding
 from .config import (
-    HAS_EXTRAS,
     LANGUAGES,
     LENGTHS,
     Config,
@@ -170,7 +175,38 @@ def find_split(package: Package, corpus: Path, split: str) -> Path:
 def read_split(package: Package, path: Path, config: Config) -> Sequence[Pair]:
     """Reads pairs, without those that are longer than the configuration allows; a large file stays on the disk."""
     most_tokens = config.most_tokens or None
-    if HAS_EXTRAS and path.is_file() and path.stat().st_size > LARGE:
-        pairs: Sequence[Pair] = extra("large_corpus", str(path)).PairsOnDisk(package, path, most_tokens)
-        return pairs
-    return package.data.read_pairs(path, most_tokens)
+    if path.is_file() and path.stat().st_size > LARGE:
+        return PairsOnDisk(package, path, most_tokens)
+    pairs: Sequence[Pair] = package.data.read_pairs(path, most_tokens)
+    return pairs
+
+
+class PairsOnDisk(Sequence["Pair"]):
+    """The pairs of a file; of each only its place is in memory."""
+
+    def __init__(self, package: Package, path: Path, most_tokens: int | None = None) -> None:
+        """Reads the file once, to check it; arguments and errors as for `read_pairs` of the package."""
+        self._separator: str = package.data.SEPARATOR
+        with path.open("rb") as file:
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._places = array("Q")
+        number, place = 0, 0
+        for number, line in enumerate(iter(self._map.readline, b""), start=1):
+            if package.data.parse_pair(decoded(line), f"{path}:{number}", most_tokens):
+                self._places.append(place)
+            place += len(line)
+        package.data.note_left_out(path, number - len(self), number, most_tokens)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, index: int) -> Pair:  # type: ignore[override]  # nobody slices
+        """Reads a pair. Raises: IndexError behind the last, which ends a loop."""
+        self._map.seek(self._places[index])
+        source, target = decoded(self._map.readline()).split(self._separator)
+        return source.split(), target.split()
+
+
+def decoded(line: bytes) -> str:
+    """Returns the text of a line."""
+    return line.decode("utf-8-sig", "replace")

@@ -30,7 +30,7 @@ from .components import (
     scaled_dot_product_attention,
 )
 from .hunting import Hunt, find
-from .models import Batch, call_after, call_copy, call_each, device_of, search, train, watch_training
+from .models import Batch, call_after, call_copy, call_each, device_of, make_batch, search, train, watch_training
 from .own_tests import try_test
 from .watching import watch
 
@@ -54,6 +54,7 @@ __all__ = [
     "device_of",
     "find",
     "inner_calls",
+    "make_batch",
     "padding_mask",
     "scaled_dot_product_attention",
     "search",

@@ -267,3 +267,8 @@ def search(decode: Callable[..., Any], how: dict[str, Any]) -> tuple[Any, bool]:
     model.part.train(how["is_training"] is not how.get("is_mixed", False))
     returned = decode(model, *how["given"], **how["options"])
     return returned, model.training
+
+
+def make_batch(batch: Any, sources: list[list[int]], targets: list[list[int]]) -> dict[str, Tensor]:
+    """Make a batch of the submission's class; its tensors by name."""
+    return dict(vars(batch.from_ids(sources, targets)))

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from autograder.testing.case import Case
-from autograder.testing.comparison import expect, expect_close
+from autograder.testing.comparison import expect, expect_close, expect_same
 from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.given
@@ -22,6 +22,18 @@ def test_positional_encoding(submission: SubmissionUnderTest, case: Case) -> Non
             angle = position / 10000 ** (i / d_model)
             code[position, i], code[position, i + 1] = math.sin(angle), math.cos(angle)
     expect_close(module(x), x + code, "x with its positions")
+
+
+def test_batches(submission: SubmissionUnderTest) -> None:
+    pad, bos, eos = 0, 1, 2
+    wanted = {
+        "src": [[5, 6, 7], [8, pad, pad]],
+        "tgt_input": [[bos, 9, pad], [bos, 4, 3]],
+        "labels": [[9, eos, pad], [4, 3, eos]],
+    }
+    tensors = submission.apply("make_batch", "data.Batch", [[5, 6, 7], [8]], [[9], [4, 3]])
+    for name, ids in wanted.items():
+        expect_same(tensors[name], torch.tensor(ids), f"{name} of a batch", "data.py as it was handed out")
 
 
 def test_greedy_search(submission: SubmissionUnderTest, case: Case) -> None:

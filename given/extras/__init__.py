@@ -1,5 +1,5 @@
 """Training and decoding beyond the assignment; only instructors have this folder.
 
-large_corpus.py      millions of pairs, on the disk       raw_text.py    raw text to tokens, and back
+raw_text.py          raw text to tokens, and back
 reference_layers.py  decoding with a key/value cache, more dropout: relies on how the reference writes its layers
 """

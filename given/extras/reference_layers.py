@@ -1,7 +1,7 @@
 """The reference's layers, used otherwise: decoding with a key/value cache, and dropout in two more places.
 
 The keys and values of earlier positions do not change, so decoding computes them once and keeps them, and those of the
-memory too. All of this relies on how the reference's layers are written; `fits` returns whether a model's are.
+memory too. All of this relies on how the reference's layers are written.
 
 Shapes: r rows, one for each beginning of a sentence · t target length so far · d = d_model.
 """
@@ -19,8 +19,6 @@ from ..package import Package
 
 if TYPE_CHECKING:
     from ..package import Transformer
-
-TOLERANCE = 1e-4  # of log-probabilities, in proportion to the largest
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
@@ -94,32 +92,6 @@ class CachedModel(nn.Module):
         if self.model.decoder.norm_first:
             x = self.model.decoder.last_norm(x)
         return x, [], []
-
-
-@torch.no_grad()
-def fits(package: Package, model: Transformer) -> bool:
-    """Returns True if a model's layers are written as the reference's are.
-
-    Names alone could deceive, so the model reads two short sentences both ways, one with padding, and must agree.
-    """
-    was_training, device = model.training, next(model.parameters()).device
-    model.eval()
-    try:
-        sizes = model.src_embedding.table.num_embeddings, model.tgt_embedding.table.num_embeddings
-        src, tgt = ((torch.arange(2 * 6, device=device) % size).view(2, 6) for size in sizes)
-        src_mask = torch.ones(2, 1, 1, 6, dtype=torch.bool, device=device)
-        src_mask[1, ..., 4:] = False
-        memory, _ = model.encode(src, src_mask)
-        output, _, _ = model.decode(tgt, memory, src_mask, package.masks.causal_mask(6, device))
-        cached = CachedModel(package, model)
-        sentences, _ = cached.encode(src, src_mask)
-        steps = [cached.decode(tgt[:, :length], sentences, src_mask, None)[0] for length in range(1, 7)]
-        expected, actual = model.get_predictions(output), model.get_predictions(torch.cat(steps, dim=1))
-    except (AttributeError, IndexError, RuntimeError, TypeError, ValueError):  # other names, other shapes
-        return False
-    finally:
-        model.train(was_training)
-    return bool((actual - expected).abs().max() <= TOLERANCE * expected.abs().max())
 
 
 class DroppingAttention(nn.Module):

@@ -1,4 +1,4 @@
-"""Code that students get with their tests: no part of a solution stands in it, whatever its names."""
+"""Code that students get beside the skeleton: no part of a solution stands in it, whatever its names."""
 
 from autograder.intake.statements import shapes_in
 from foundation.places import ROOT
@@ -15,11 +15,11 @@ def test_no_expression_of_a_solution_is_handed_out(assignment):
 
     solved = {path.name: path for path in ROOT.glob("reference/*.py")}
     skeletons = [ROOT / "student" / name for name in solved]
-    given = expressions(*ROOT.glob("given/**/*.py"), *(path for path in skeletons if path.exists()))
-    solutions = {name: expressions(path) - given for name, path in solved.items()}
+    in_skeleton = expressions(*(path for path in skeletons if path.exists()))
+    solutions = {name: expressions(path) - in_skeleton for name, path in solved.items()}
     assert len(set().union(*solutions.values())) > 100
-    tests = [path for folder in ("assignment", "autograder/testing") for path in ROOT.glob(f"{folder}/**/*.py")]
-    for path in tests:
+    folders = "assignment/**", "autograder/testing/**", "given"
+    for path in (path for folder in folders for path in ROOT.glob(f"{folder}/*.py")):
         if NOT_HANDED_OUT not in path.as_posix():
             handed_out = expressions(path)
             assert not [name for name, own in solutions.items() if own & handed_out], path

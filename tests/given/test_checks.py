@@ -1,16 +1,21 @@
-"""`sanity`: the right model passes all questions, and each notices its fault; `pack`: what the archive holds."""
+"""A student's package: `sanity` of an untrained model, what `pack` hands in, and files that are broken."""
 
+import shutil
 import sys
 import zipfile
+from itertools import product
 
 import pytest
 import torch
 
+from autograder.at_home import hints
+from autograder.own_work import traced_questions
 from foundation.places import REFERENCE, SKELETON
-from given import checks
+from given.checks import SOURCES
 from given.command_line import main
 from reference import attention, layers, model, train
-from reference.__main__ import main as reference
+
+from .conftest import corpus_flags
 
 
 @pytest.fixture
@@ -18,7 +23,7 @@ def ask(capsys):
     """Asks the reference, on the bundled corpus; returns the first word of each answer and the exit status."""
 
     def run(*more):
-        status = reference(["sanity", *more])
+        status = main("reference", ["sanity", *more])
         return [line.split()[0] for line in capsys.readouterr().out.splitlines()], status
 
     return run
@@ -68,66 +73,116 @@ def test_without_train_epoch_the_other_questions_are_answered(ask, monkeypatch):
     assert ask() == (["ok"] * 4, 0)
 
 
-N_LINES = 3
+TINY = "--preset tiny --epochs 2 --d-model 16 --max-length 9 --batch-size 4"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with a copy of the reference, `desk`, a small corpus, and a run."""
+    folder = tmp_path_factory.mktemp("desk")
+    files = corpus_flags(folder)[:-1]
+    assert main("reference", ["train", *files, str(folder / "runs/latest"), *TINY.split()]) == 0
+    shutil.copytree(REFERENCE, folder / "desk", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / SOURCES).parent.mkdir(parents=True)
+    (folder / SOURCES).write_text("je suis ici .\n" * 3)
+    return folder
 
 
 @pytest.fixture
-def pack(tmp_path, monkeypatch, capsys):
-    """Packs a copy of the reference, after it was changed; returns status, output, errors and names in the archive."""
-    folder = tmp_path / "packed"
-    folder.mkdir()
-    for path in REFERENCE.glob("*.py"):
-        (folder / path.name).write_bytes(path.read_bytes())
-    (tmp_path / checks.SOURCES).parent.mkdir(parents=True)
-    (tmp_path / checks.SOURCES).write_text("je suis ici .\n" * N_LINES)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
+def run(trained, tmp_path, monkeypatch, capsys):
+    """Runs a command in a copy of that folder; returns its status, what it has printed, and its errors."""
+    folder = shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    for module in (hints, traced_questions):
+        monkeypatch.setattr(module, "released_folder", lambda: folder / "desk")
 
-    def run(files, *more):
-        for name, text in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        __import__("packed")
-        status = main("packed", ["pack", *more])
-        printed = capsys.readouterr()
-        with zipfile.ZipFile("submission.zip") as archive:
-            return status, printed.out, printed.err, set(archive.namelist())
+    def command(words):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "desk"]:
+            del sys.modules[name]
+        capsys.readouterr()
+        return main("desk", words.split()), *capsys.readouterr()
 
-    yield run
-    for name in [name for name in sys.modules if name.partition(".")[0] == "packed"]:
-        del sys.modules[name]
+    return command
 
 
-def test_helpers_and_translations_are_packed_and_what_is_unfinished_is_a_note(pack):
-    files = {"more/mine.py": "x = 1\n", "translations.txt": "i am here .\n" * (N_LINES - 1) + "\n\n"}
-    files["answers.md"] = "## What I measured\n\nBLEU fell.\n"
-    status, out, err, names = pack(files | {".ipynb_checkpoints/layers.py": "", "notes.md": ""})
+def test_helpers_and_translations_are_packed_and_what_is_unfinished_is_a_note(run, tmp_path):
+    desk = tmp_path / "desk"
+    for name in ("more", ".ipynb_checkpoints"):
+        (desk / name).mkdir()
+        (desk / name / "mine.py").touch()
+    (desk / "notes.md").touch()
+    (desk / "translations.txt").write_text("i am here .\n" * 2 + "\n\n")
+    (desk / "answers.md").write_text("## What I measured\n\nBLEU fell.\n")
+    status, out, err = run("pack")
     assert (status, err) == (0, "") and "note" not in out
-    wanted = {path.name for path in REFERENCE.glob("*.py")} | files.keys()
-    assert names == {f"packed/{name}" for name in wanted}
-    (checks.TRANSLATIONS.resolve().parent / "packed/translations.txt").unlink()
-    unfinished = 'def f():\n    raise NotImplementedError("TODO 2.3")\n'
-    status, out, _, _ = pack({"more.py": unfinished, "answers.md": (SKELETON / "answers.md").read_text()})
-    assert status == 0 and "note: nothing is written in packed/answers.md" in out
-    assert "note: not finished: 2.3 (more.py)\n" in out and "no packed/translations.txt" in out
+    with zipfile.ZipFile("submission.zip") as archive:
+        packed = {name.removeprefix("desk/") for name in archive.namelist()}
+    ours = {path.name for path in REFERENCE.glob("*.py")}
+    assert packed == ours | {"more/mine.py", "translations.txt", "answers.md"}
+    (desk / "translations.txt").unlink()
+    (desk / "more.py").write_text('def f():\n    raise NotImplementedError("TODO 2.3")\n')
+    shutil.copy(SKELETON / "answers.md", desk)
+    status, out, _ = run("pack")
+    assert status == 0 and "note: nothing is written in desk/answers.md" in out
+    assert "note: not finished: 2.3 (more.py)\n" in out and "no desk/translations.txt" in out
 
 
-PROBLEMS = {
-    "packed/layers.py, line 2: this is not Python: ": {"layers.py": "x = 1\ndef f(:\n"},
-    "packed/nowhere.py is missing\n": {"layers.py": "from .nowhere import x\n"},
-    "packed/layers.py: it is not UTF-8 text; save it as UTF-8\n": {"layers.py": "x = 1\n\0"},
-    "packed/layers.py is imported by a file that it imports itself": {
-        "layers.py": "from .embedding import InputEmbedding\n\nx = 1\n",
-        "embedding.py": "from .layers import x\n\nInputEmbedding = 1\n",
-    },
-    "No module named 'attention'; write `from .attention import …`": {"layers.py": "from attention import x\n"},
-    "packed/layers.py, line 1: ZeroDivisionError: division by zero\n": {"layers.py": "1 / 0\n"},
-    "translations.txt: 2 lines, but there are 3 references": {"translations.txt": "a\nb\n"},
+@pytest.mark.parametrize(
+    "file, text, message",
+    [
+        ("translations.txt", "a\nb\n", "translations.txt: 2 lines, but there are 3 references"),
+        ("layers.py", "from attention import x\n", "desk/layers.py, line 1: ModuleNotFoundError: No module named"),
+    ],
+)
+def test_what_cannot_be_graded_is_a_problem(run, tmp_path, file, text, message):
+    (tmp_path / "desk" / file).write_text(text)
+    status, out, err = run("pack")
+    assert status == 2 and message in err and err.count("\n") == 1 and "submission.zip: " in out
+
+
+COMMANDS = (
+    *("sanity --train train", f"train --train train --dev dev {TINY}", "translate --input dev"),
+    *("attention --sentence dors", "compare runs/latest", "hunt anna", "pack", "hint 1.2", "understand 1.2"),
+)
+BROKEN = {
+    "missing": None,
+    "not Python": b"def broken(:\n",
+    "empty": b"",
+    "Latin-1": b"x = 'caf\xe9'\n",
+    "fails": b"1 / 0\n",
 }
+"""The content of a file in place of its own; None = there is no file."""
+FILES = sorted(path.name for path in REFERENCE.glob("*.py") if not path.name.startswith("__"))
+NEEDED_BY_NONE = ("hunts.py", "own_tests.py", "understanding.py")
 
 
-@pytest.mark.parametrize("message", PROBLEMS)
-def test_what_cannot_be_graded_is_a_problem(pack, message):
-    status, _, err, _ = pack(PROBLEMS[message])
-    assert status == 1 and err.startswith("packed: ") and message in err and err.count("\n") <= 2
+@pytest.mark.slow
+def test_a_broken_file_is_named_in_one_line_by_whatever_needs_it(run, tmp_path, sampled):
+    for file, kind in sampled(product(FILES, BROKEN), 4):
+        path, content = tmp_path / "desk" / file, BROKEN[kind]
+        intact = path.read_bytes()
+        path.unlink() if content is None else path.write_bytes(content)
+        for words in COMMANDS:
+            if file in NEEDED_BY_NONE and words.startswith(("sanity", "train")):
+                continue
+            status, out, err = run(words)
+            problems = [line for line in err.splitlines() if line.startswith("desk: ")]
+            assert "Traceback" not in err and status in (0, 1, 2), (file, kind, words)
+            is_answered = not status or len(problems) == 1 or (not problems and out)
+            assert is_answered, (file, kind, words, status, out, err)
+        path.write_bytes(intact)
+
+
+def test_what_is_wrong_with_a_file_that_all_others_need(run, tmp_path):
+    path = tmp_path / "desk" / "masks.py"
+    intact = path.read_text()
+    path.write_text("import torch\n\ndef broken(:\n")
+    for words in COMMANDS[:4]:
+        status, _, err = run(words)
+        assert status == 2 and err.count("\n") == 1
+        assert err.startswith("desk: desk/masks.py, line 3: SyntaxError: invalid syntax")
+    path.write_text(f"{intact}\n\ndef causal_mask(length):\n    return lenght\n")
+    line = len(path.read_text().splitlines())
+    problem = f"desk: desk/masks.py, line {line}: NameError: name 'lenght' is not defined\n"
+    assert run("sanity --train train")[::2] == (2, problem)

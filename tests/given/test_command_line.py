@@ -1,191 +1,197 @@
-"""`python -m reference` as its user types it: what it prints, kept checkpoints, and one line for each mistake."""
+"""`python -m reference` as its user types it: what it prints, keeps and draws, and one line for each mistake."""
 
-import runpy
+import io
 import shlex
 import shutil
-import sys
+from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 import torch
+from PIL import Image
 
+from given.drawing import catch
 from given.experiment import Experiment
+from given.pictures import plot_history, plot_matrices
 from given.run_folder import Checkpoint
+from reference import attention
 from reference.__main__ import main
+from reference.masks import causal_mask
 from reference.vocab import join_subwords
 
 from .conftest import DEV, PAIRS, REFERENCE, corpus_flags
 
 SIZES = ["--preset", "tiny", "--d-model", "16", "--max-length", "9", "--batch-size", "4"]
+FLAGS = ["--epochs", "3", "--diagonal-width", "2", "--accumulate", "2", "--label-smoothing", "0.3", "--keep-epochs"]
+SHOWN = ["--samples", "4", "--attention-through-time", "elle dort .|||she sleeps"]
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A folder with `train`, `dev` and a run that has kept its three epochs."""
+    """A folder with `train`, `dev` and a run that has kept its three epochs; and what the command has printed."""
     folder = tmp_path_factory.mktemp("trained")
-    flags = ["--epochs", "3", "--diagonal-width", "2", "--keep-epochs"]
-    assert main(["train", *corpus_flags(folder), *SIZES, *flags]) == 0
-    return folder
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        assert main(["train", *corpus_flags(folder), *SIZES, *FLAGS, *SHOWN]) == 0
+    return folder, out.getvalue().splitlines(), err.getvalue()
 
 
 @pytest.fixture
-def folder(trained, tmp_path):
+def folder(trained):
+    return trained[0]
+
+
+@pytest.fixture
+def run(folder, tmp_path):
     """A copy of the run, which a test may change."""
-    return shutil.copytree(trained / "run", tmp_path / "run")
+    return shutil.copytree(folder / "run", tmp_path / "run")
 
 
-@pytest.fixture
-def train(tmp_path, capsys):
-    """Trains on the small corpus; returns what is printed."""
-
-    def run(*more, status=0, sizes=SIZES):
-        assert main(["train", *corpus_flags(tmp_path), *sizes, *more]) == status
-        return capsys.readouterr()
-
-    return run
+def samples_in(lines):
+    return [line.strip() for line in lines if line.startswith("    ")]
 
 
-def test_vocabularies_and_parameters_are_shown_first_and_the_next_command_last(train, tmp_path, monkeypatch):
-    lines = train("--output", str(tmp_path / "my run")).out.splitlines()
+def test_vocabularies_and_parameters_are_shown_first_and_the_next_command_last(trained, tmp_path, monkeypatch):
+    folder, lines, _ = trained
     assert lines[0].startswith("15 training and 4 dev pairs of up to 4 and 4 tokens, vocabularies 15 and 14, ")
-    weights = Checkpoint.load(REFERENCE, tmp_path / "my run/last.pt").weights.values()
+    weights = Checkpoint.load(REFERENCE, folder / "run/last.pt").weights.values()
     assert lines[0].endswith(f", {sum(weight.numel() for weight in weights):,} parameters")
     assert lines[-1].startswith("next: python -m reference translate --checkpoint ")
     monkeypatch.chdir(tmp_path)
-    assert main([*shlex.split(lines[-1])[4:], "--input", "dev"]) == 0
+    assert main([*shlex.split(lines[-1])[4:], "--input", str(folder / "dev")]) == 0
     assert (tmp_path / "reference/translations.txt").read_text().count("\n") == 4
 
 
-def test_the_bar_has_the_loss_and_its_average(train):
-    assert "avg_loss=" in train("--epochs", "1").err
+def test_the_bar_has_the_loss_and_its_average(trained):
+    assert "avg_loss=" in trained[2]
 
 
-def test_accumulation_and_smoothing_are_flags(train, tmp_path):
-    train("--epochs", "1", "--batch-size", "2", "--accumulate", "4", "--label-smoothing", "0.3")
-    saved = Checkpoint.load(REFERENCE, tmp_path / "run/last.pt")
-    assert saved.step == 2  # eight batches of two, four of them a step
+def test_accumulation_and_smoothing_are_flags(folder):
+    saved = Checkpoint.load(REFERENCE, folder / "run/last.pt")
+    assert saved.step == 3 * 2  # four batches of four or three sentences, two of them a step
     assert Experiment(REFERENCE, saved.config, PAIRS, DEV).criterion.label_smoothing == 0.3
 
 
-def test_samples_are_drawn_at_random_and_may_keep_their_marks(train):
+def test_a_run_goes_on_from_a_kept_epoch(folder, run, capsys):
+    """In its own folder: what was trained later is trained again, to the last bit."""
+    (run / "last.pt").unlink()
+    flags = ["train", "--output", str(run), "--resume"]
+    assert main([*flags, "--from", "epoch-02", "--keep-epochs"]) == main(flags) == 0
+    assert "the run is finished; a higher --epochs or --max-steps" in capsys.readouterr().out
+    for path in (folder / "run").glob("*.pt"):
+        whole, again = (Checkpoint.load(REFERENCE, place) for place in (path, run / path.name))
+        states = [[*saved.weights.values(), *saved.rng_states.values()] for saved in (whole, again)]
+        assert all(torch.equal(mine, theirs) for mine, theirs in zip(*states, strict=True)), path
+        assert [line["dev_loss"] for line in whole.history] == [line["dev_loss"] for line in again.history]
+
+
+def test_samples_are_drawn_at_random_and_may_keep_their_marks(trained, run, capsys):
     pairs = {join_subwords(source): join_subwords(target) for source, target in PAIRS}
-    shown = []
-    for count, marks in ((5, []), (5, ["--sample-marks"]), (0, [])):
-        lines = train("--epochs", "2", "--samples", str(count), *marks).out.splitlines()
-        shown.append([line.strip() for line in lines if line.startswith("    ")])
-        assert len(shown[-1]) == 2 * 3 * min(count, len(DEV))
-    for source, translation, reference in zip(*(shown[0][n::3] for n in range(3)), strict=True):
+    samples = samples_in(trained[1])
+    assert len(samples) == 3 * 3 * 4
+    for source, translation, reference in zip(*(samples[n::3] for n in range(3)), strict=True):
         assert translation.startswith("->") and reference == f"== {pairs[source]}"
-    assert any("man@@ ge" in line for line in shown[1])
-    assert shown[0] == [line.replace("@@ ", "") for line in shown[1]]
+    more = ["--epochs", "9", "--samples", "2", "--sample-marks"]
+    assert main(["train", "--output", str(run), "--resume", *more]) == 0
+    drawn = samples_in(capsys.readouterr().out.splitlines())
+    assert len(drawn) == 6 * 3 * 2 and len({tuple(drawn[n : n + 6 : 3]) for n in range(0, 36, 6)}) > 1
+    assert any("man@@ ge" in line for line in drawn) and not any("@@" in line for line in samples)
 
 
-def test_training_may_end_with_test_translations(train, tmp_path):
+def test_training_may_end_with_test_translations(folder, run, tmp_path):
     (tmp_path / "test").write_text("je dors .\nnous man@@ ge .\n")
-    test = ["--test-file", str(tmp_path / "test")]
-    train(*test, "--out-file", str(tmp_path / "out" / "t.txt"))
-    files = ["--checkpoint", str(tmp_path / "run/best.pt"), "--input", str(tmp_path / "test")]
-    assert main(["translate", *files, "--output", str(tmp_path / "t")]) == 0
-    assert (tmp_path / "out" / "t.txt").read_text() == (tmp_path / "t").read_text()
-    train(*test)
-    assert (tmp_path / "run/translations.txt").read_text() == (tmp_path / "t").read_text()
-    assert "none: No such file or directory" in train("--test-file", str(tmp_path / "none"), status=2).err
-    assert "has no effect without --test-file" in train("--out-file", "x", status=2).err
+    given, default, own = tmp_path / "out" / "t.txt", run / "translations.txt", tmp_path / "t"
+    finished = ["train", "--output", str(run), "--resume", "--test-file", str(tmp_path / "test")]
+    assert main([*finished, "--out-file", str(given)]) == main(finished) == 0
+    files = ["--checkpoint", str(run / "best.pt"), "--input", str(tmp_path / "test")]
+    assert main(["translate", *files, "--output", str(own)]) == 0
+    assert given.read_text() == default.read_text() == own.read_text()
 
 
-def test_runs_are_compared_by_what_differs(trained, train, tmp_path, capsys):
-    train("--d-model", "8", "--epochs", "1")
+def test_runs_are_compared_by_what_differs(folder, tmp_path, capsys):
+    other = tmp_path / "other"
+    files = ["--train", str(folder / "train"), "--dev", str(folder / "dev"), "--output", str(other)]
+    assert main(["train", *files, *SIZES, *FLAGS[2:], "--epochs", "1"]) == 0
     (tmp_path / "begun").mkdir()
-    folders = [str(trained / "run"), str(tmp_path / "run")]
+    folders = [str(folder / "run"), str(other)]
+    capsys.readouterr()
     assert main(["compare", *folders, str(tmp_path / "begun")]) == 0
     printed = capsys.readouterr()
     head, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.out.splitlines()]
-    assert head[:4] == ["run", "d_model", "diagonal_width", "epochs"], "what is the same everywhere is left out"
-    assert {row[0]: row[1:4] for row in rows} == {folders[0]: ["16", "2", "3"], folders[1]: ["8", "0", "1"]}
+    assert head[:2] == ["run", "epochs"], "what is the same everywhere is left out"
+    assert {row[0]: row[1] for row in rows} == {folders[0]: "3", folders[1]: "1"}
     scores = [float(row[head.index("dev_bleu")]) for row in rows]
     assert scores == sorted(scores, reverse=True)
     assert printed.err == f"note: {tmp_path / 'begun'}: no report yet, so there is nothing to compare\n"
-    assert main(["compare", str(tmp_path / "begun")]) == 2
 
 
 @pytest.mark.parametrize(
     "arguments, message",
     [
         (["train", "--train", "nowhere"], "nowhere: No such file"),
+        (["train", "--test-file", "nowhere"], "nowhere: No such file"),
+        (["train", "--out-file", "x"], "has no effect without --test-file"),
         (["train", "--corpus", "nowhere"], "nowhere: expected one file train.bpe or train.words; found no such file"),
+        (["train", "--d-model", "18"], "ValueError: d_model = 18 is not a multiple of n_heads = 4"),
         (["train", "--epochs", "2", "--max-steps", "3"], "--epochs 2 has no effect: max_steps = 3 counts in its place"),
         (["train", "--device", "nosuch"], "--device nosuch: it cannot be used here: "),
         (["train", "--resume", "--dropout", "0.3"], "--resume keeps the settings of the run but its length; leave out"),
         (["train", "--from", "epoch-09"], "--from epoch-09: {folder}/run has best, epoch-01, epoch-02, epoch-03, last"),
-        (["train", "--from", "epoch-02", "--max-steps", "2"], "has 8 steps already, more than the 2"),
+        (["train", "--from", "epoch-02", "--max-steps", "2"], "has 4 steps already, more than the 2"),
         (["train", "--output", "{folder}/dev"], "{folder}/dev: Not a directory"),
         (["train", "--attention-through-time", "elle ."], "'elle .' is not a source of the training or dev pairs: add"),
         (["train", "--dev", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
         (["translate", "--output", "{folder}"], "{folder}: Is a directory"),
-        (["attention", "--sentence", "je " * 600], "--sentence: a source of 600 tokens, expected at most 512"),
+        (["translate", "--checkpoint", "nowhere"], "nowhere: no such file; `train` writes it"),
         (["attention", "--sentence", "je", "--output", "a.gif"], "a.gif: expected a name that ends in .png, .svg"),
         (["attention", "--sentence", "je dors .", "--layer", "2"], "--layer 2: expected 1"),
         (["attention", "--sentence", "je dors .", "--matrices", "--head", "5"], "--head 5: expected 1 to 4"),
     ],
 )
-def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained, monkeypatch):
-    (trained / "long").write_text("je dors|||i sleep\n" + "je " * 600 + "|||i sleep\n")
+def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, folder, monkeypatch):
+    (folder / "long").write_text("je dors|||i sleep\n" + "je " * 600 + "|||i sleep\n")
     files = {"train": ("train", "dev", "output"), "translate": ("checkpoint", "input"), "attention": ("checkpoint",)}
     ours = {"checkpoint": "run/best.pt", "input": "train", "output": "run"}
-    given = [argument.format(folder=trained) for argument in arguments]
+    given = [argument.format(folder=folder) for argument in arguments]
     for flag in files[arguments[0]]:
         if f"--{flag}" not in given:
-            given += [f"--{flag}", str(trained / ours.get(flag, flag))]
+            given += [f"--{flag}", str(folder / ours.get(flag, flag))]
     work = {"train": "reference.train.train_epoch", "translate": "given.decoding.translate"}
     if arguments[0] in work:
         monkeypatch.setattr(work[arguments[0]], lambda *inputs, **options: pytest.fail("the work was begun"))
-    before = {path: path.read_bytes() for path in (trained / "run").iterdir()}
+    before = {path: path.read_bytes() for path in (folder / "run").iterdir()}
     assert main(given) == 2
     printed = capsys.readouterr().err
-    assert message.format(folder=trained) in printed and printed.count("\n") == 1
-    assert {path: path.read_bytes() for path in (trained / "run").iterdir()} == before
+    assert message.format(folder=folder) in printed and printed.count("\n") == 1
+    assert {path: path.read_bytes() for path in (folder / "run").iterdir()} == before
 
 
-def test_auto_says_which_device_it_chose(trained, capsys):
-    arguments = ["--checkpoint", str(trained / "run/best.pt"), "--input", str(trained / "dev")]
+def test_auto_says_which_device_it_chose(folder, capsys):
+    arguments = ["--checkpoint", str(folder / "run/best.pt"), "--input", str(folder / "dev")]
     assert main(["translate", *arguments, "--output", "-", "--device", "auto"]) == 0
     printed = capsys.readouterr()
     assert printed.err.startswith("device: ") and "device: " not in printed.out
 
 
-def test_who_stops_while_pytorch_is_loaded_is_told_nothing(monkeypatch, capsys):
-    def stop(*arguments):
-        raise KeyboardInterrupt
+def test_who_stops_training_is_told_how_to_resume(folder, tmp_path, monkeypatch, capsys):
+    run_epoch = Experiment.run_epoch
 
-    monkeypatch.setattr("given.command_line.main", stop)
-    monkeypatch.delitem(sys.modules, main.__module__)
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_module("reference", run_name="__main__")
-    assert (ended.value.code, capsys.readouterr().err) == (130, "")
-
-
-def test_who_stops_training_is_told_how_to_resume(train, tmp_path, monkeypatch):
-    run_epoch, stops = Experiment.run_epoch, [1, 0]
-
-    def stop(run, *arguments):
-        if stops and len(run.history) == stops[-1]:
-            stops.pop()
+    def stop(experiment, *arguments):
+        if len(experiment.history) == 1:
             raise KeyboardInterrupt
-        return run_epoch(run, *arguments)
+        return run_epoch(experiment, *arguments)
 
-    monkeypatch.setattr(Experiment, "run_epoch", stop)
-    assert train("--epochs", "3", status=130).err == "\nreference: stopped\n", "nothing is saved yet"
-    printed = train("--epochs", "3", status=130).err
-    assert printed.endswith("reference: stopped; --resume, with the same --output, goes on\n")
+    files = ["--train", str(folder / "train"), "--dev", str(folder / "dev"), "--output", str(tmp_path / "run")]
+    with monkeypatch.context() as patch:
+        patch.setattr(Experiment, "run_epoch", stop)
+        assert main(["train", *files, *SIZES, "--epochs", "2"]) == 130
+    assert capsys.readouterr().err.endswith("reference: stopped; --resume, with the same --output, goes on\n")
     assert main(["train", "--resume", "--output", str(tmp_path / "run")]) == 0, "the run remembers its files"
-    assert Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt").epoch == 3
+    assert len(Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt").history) == 2
 
 
 @pytest.mark.slow
-def test_attention_draws_all_layers_and_matrices(trained, tmp_path, capsys):
-    from reference import attention
-
+def test_attention_draws_all_layers_and_matrices(folder, tmp_path, capsys):
     before = attention.scaled_dot_product_attention
-    command = ["attention", "--checkpoint", str(trained / "run/best.pt"), "--sentence", "je dors ."]
+    command = ["attention", "--checkpoint", str(folder / "run/best.pt"), "--sentence", "je dors ."]
     everything, matrices, picture = ["--layer", "all"], ["--matrices", "--head", "2"], tmp_path / "a.svg"
     some = [("encoder", everything), ("cross", everything), ("decoder", matrices), ("cross", matrices)]
     for kind, more in [*some, ("encoder", ["--layer", "1"])]:
@@ -194,17 +200,46 @@ def test_attention_draws_all_layers_and_matrices(trained, tmp_path, capsys):
         picture.unlink()
     out = capsys.readouterr().out
     assert "encoder attention, all layers: " in out and "cross attention, layer 1, head 2: " in out
-
     assert attention.scaled_dot_product_attention is before, "what was caught is let go"
 
 
-def test_a_run_goes_on_from_a_kept_epoch(trained, folder, train):
-    """In its own folder: what was trained later is trained again, to the last bit."""
-    (folder / "last.pt").unlink()
-    train("--resume", "--from", "epoch-02", "--keep-epochs", sizes=[])
-    assert "the run is finished; a higher --epochs or --max-steps" in train("--resume", sizes=[]).out
-    for path in (trained / "run").glob("*.pt"):
-        whole, again = (Checkpoint.load(REFERENCE, place) for place in (path, folder / path.name))
-        states = [[*saved.weights.values(), *saved.rng_states.values()] for saved in (whole, again)]
-        assert all(torch.equal(mine, theirs) for mine, theirs in zip(*states, strict=True)), path
-        assert [line["dev_loss"] for line in whole.history] == [line["dev_loss"] for line in again.history]
+@pytest.mark.slow
+def test_a_page_and_an_animation_are_drawn_from_a_run(folder, tmp_path, capsys):
+    drawing = ["attention", "--through-time", str(folder / "run"), "--kind", "encoder", "--output"]
+    for name in ("page.png", "moving.gif"):
+        assert main([*drawing, str(tmp_path / name)]) == 0
+    with Image.open(tmp_path / "moving.gif") as picture:
+        durations = []
+        for frame in range(picture.n_frames):
+            picture.seek(frame)
+            durations.append(picture.info["duration"])
+    assert len(durations) >= 3 and sum(durations) > 2000
+    with Image.open(tmp_path / "page.png") as picture:
+        assert picture.width > 300
+    assert "encoder attention, layer 1, 4 times" in capsys.readouterr().out
+
+
+def test_every_panel_names_its_shape_and_what_the_mask_excludes_is_grey():
+    query, key, value = torch.randn(3, 1, 1, 3, 4)
+    caught = catch(attention.scaled_dot_product_attention, query, key, value, causal_mask(3)).of_head(0)
+    figure = plot_matrices(caught, ["a", "b", "c"], ["d", "e", "f"], "one head")
+    assert [axes.get_title() for axes in figure.axes[:6]] == [
+        "Q: (q, d_k) = (3, 4)",
+        "K: (k, d_k) = (3, 4)",
+        "V: (k, d_k) = (3, 4)",
+        "scores: (q, k) = (3, 3)",
+        "weights: (q, k) = (3, 3)",
+        "context: (q, d_k) = (3, 4)",
+    ]
+    scores = figure.axes[3]
+    assert scores.images[0].get_array().mask.sum() == 3 and len(scores.texts) == 6
+    assert len(figure.axes[4].texts) == 9
+
+
+def test_a_history_is_drawn_by_epoch_with_the_thresholds():
+    lines = [{"epoch": n, "train_loss": 4.0 - n, "dev_loss": 5.0 - n, "dev_bleu": n / 10} for n in (1, 2)]
+    loss, bleu = plot_history(lines, {"beginner": 0.3}).axes
+    train, dev = ({"label": line.get_label(), "y": [*line.get_ydata()]} for line in loss.lines)
+    assert (train, dev) == ({"label": "train loss", "y": [3, 2]}, {"label": "dev loss", "y": [4, 3]})
+    curve, threshold = ([*line.get_ydata()] for line in bleu.lines)
+    assert curve == [0.1, 0.2] and {*threshold} == {0.3} and bleu.texts[0].get_text() == "beginner 0.30"

@@ -1,4 +1,4 @@
-"""A whole run: what it learns and leaves behind; Ctrl-C, resuming to the last bit, averages, large files."""
+"""A whole run: what it learns and leaves behind; Ctrl-C, resuming to the last bit, large files."""
 
 import functools
 import signal
@@ -10,9 +10,9 @@ import torch
 from given.config import PRESETS, ConfigError
 from given.decoding import translate
 from given.experiment import Experiment
-from given.extras.large_corpus import PairsOnDisk
 from given.extras.reference_layers import CachedModel
 from given.run_folder import Checkpoint, CheckpointError, Watched
+from given.training import PairsOnDisk
 from reference.__main__ import main
 from reference.data import BatchLoader, DataError, read_pairs, take_census
 from reference.decode import greedy_decode
@@ -28,8 +28,8 @@ def start(folder, config=SMALL, **options):
     return run
 
 
-def resume(folder, name="last.pt", longer=None, **options):
-    run = Experiment.resume(REFERENCE, folder / name, PAIRS, DEV, longer=longer)
+def resume(folder, longer=None, **options):
+    run = Experiment.resume(REFERENCE, folder / "last.pt", PAIRS, DEV, longer=longer)
     run.run(folder, progress=False, **options)
     return run
 
@@ -76,25 +76,32 @@ def press_ctrl_c():
     signal.raise_signal(signal.SIGINT)
 
 
-def test_a_run_learns_and_writes_its_folder(undisturbed):
-    run, folder = undisturbed(replace(SMALL, epochs=12, dropout=0.1))
-    assert {path.name for path in folder.iterdir()} == {"last.pt", "best.pt", "settings.toml", "history.jsonl"}
-    assert len((folder / "history.jsonl").read_text().splitlines()) == 12
+@pytest.mark.usefixtures("curves")
+def test_a_run_learns_and_writes_its_folder(tmp_path):
+    """In the place of an older run, once it can begin."""
+    config, old = replace(SMALL, epochs=12, dropout=0.1), tmp_path / "epoch-07.pt"
+    old.touch()
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(ZeroDivisionError):
+        patch.setattr("reference.decode.greedy_decode", lambda *arguments, **options: 1 / 0)
+        start(tmp_path, replace(config, cached=False))
+    assert old.exists()
+    run = start(tmp_path, config)
+    assert {path.name for path in tmp_path.iterdir()} == {"last.pt", "best.pt", "history.jsonl", "curves.png"}
+    assert len((tmp_path / "history.jsonl").read_text().splitlines()) == 12
     assert run.history[-1]["train_loss"] < run.history[0]["train_loss"] / 1.5
 
 
 def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
-    run = Experiment(REFERENCE, replace(SMALL, max_length=6), PAIRS, PAIRS[:3])
-    expected, models = run.translate_dev(), []
+    models = []
 
     def search(model, *inputs, **options):
         models.append(model)
         return greedy_decode(model, *inputs, **options)
 
     monkeypatch.setattr("reference.decode.greedy_decode", search)
-    assert run.translate_dev() == expected and isinstance(models[0], CachedModel)
-    monkeypatch.setattr("given.extras.reference_layers.fits", lambda package, model: False)
-    assert run.translate_dev() == expected and models[1] is run.model
+    runs = [Experiment(REFERENCE, replace(SMALL, max_length=6, cached=cached), PAIRS, DEV) for cached in (True, False)]
+    assert runs[0].translate_dev() == runs[1].translate_dev()
+    assert isinstance(models[0], CachedModel) and models[1] is runs[1].model
 
 
 @pytest.mark.parametrize("tie_output", [False, True])
@@ -107,21 +114,6 @@ def test_both_languages_share_one_vocabulary_and_one_table(tmp_path, tie_output)
         table = model.tgt_embedding.table.weight
         assert model.src_embedding.table.weight is table
         assert (model.output_projection.weight is table) == tie_output
-
-
-@pytest.mark.usefixtures("curves")
-def test_a_new_run_takes_the_place_of_an_older_one_if_it_can_begin(tmp_path, monkeypatch):
-    start(tmp_path, replace(SMALL, epochs=2), keep_epochs=True, tensorboard=True)
-    (tmp_path / "translations.txt").touch()
-    older = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(ZeroDivisionError):
-        patch.setattr("reference.decode.greedy_decode", lambda *arguments, **options: 1 / 0)
-        start(tmp_path, replace(SMALL, epochs=1, cached=False))
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == older
-    monkeypatch.setattr("reference.train.train_epoch", lambda *arguments, **options: 1.0)
-    start(tmp_path, replace(SMALL, epochs=1))
-    names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
-    assert names == {"best.pt", "last.pt", "settings.toml", "history.jsonl", "curves.png", "translations.txt"}
 
 
 @pytest.mark.parametrize(
@@ -162,18 +154,27 @@ def test_steps_and_reports(tmp_path, undisturbed):
 
 
 def test_a_finished_run_is_prolonged(tmp_path, undisturbed):
-    start(tmp_path, replace(SMALL, epochs=2))
+    """With the same pairs alone; that it records attention changes nothing."""
+    run = Experiment(REFERENCE, replace(SMALL, epochs=2), PAIRS, DEV)
+    run.watched = Watched(["il", "dors", "."], ["he", "sleep", "."])
+    run.run(tmp_path, progress=False)
+    for train, dev, flag in ((PAIRS * 2, DEV, "train"), (PAIRS, PAIRS, "dev")):
+        with pytest.raises(CheckpointError, match=f"last.pt: was trained with other pairs for --{flag}"):
+            Experiment.resume(REFERENCE, tmp_path / "last.pt", train, dev)
     assert_same(resume(tmp_path, longer={"epochs": 3}), undisturbed(SMALL)[0])
     with pytest.raises(ConfigError, match="has 24 steps already, more than the 16 that you ask for"):
         resume(tmp_path, longer={"epochs": 2})
+    recorded = Watched(**Checkpoint.load(REFERENCE, tmp_path / "last.pt").watched)
+    assert (recorded.epochs, recorded.target) == ([0, 1, 2, 3], ["he", "sleep", "."])
+    for look in recorded.weights:
+        shapes = {kind: tuple(weights.shape) for kind, weights in look.items()}
+        assert shapes == {"encoder": (1, 4, 3, 3), "decoder": (1, 4, 4, 4), "cross": (1, 4, 4, 3)}
+    assert not torch.equal(recorded.weights[0]["cross"], recorded.weights[1]["cross"])
 
 
 def test_saving_between_reports_loses_less_to_a_power_failure(tmp_path, undisturbed, at_batch):
-    def fail():
-        raise MemoryError("or a power failure")
-
-    at_batch(fail, 7, epoch=1)
-    with pytest.raises(MemoryError):
+    at_batch(lambda: 1 / 0, 7, epoch=1)
+    with pytest.raises(ZeroDivisionError):
         start(tmp_path, replace(SMALL, save_every=3))
     assert Checkpoint.load(REFERENCE, tmp_path / "last.pt").step == 15
     assert_same(resume(tmp_path), undisturbed(SMALL)[0])
@@ -194,13 +195,6 @@ def test_tensorboard_gets_the_loss_of_every_step_and_each_report(tmp_path, at_ba
         assert [event.value for event in events.Scalars(name)] == pytest.approx([line[name] for line in run.history])
 
 
-def test_resuming_on_other_data_is_refused(tmp_path):
-    start(tmp_path, replace(SMALL, epochs=1))
-    for train, dev, flag in ((PAIRS[:8], DEV, "train"), (PAIRS * 2, DEV, "train"), (PAIRS, PAIRS, "dev")):
-        with pytest.raises(CheckpointError, match=f"last.pt: was trained with other pairs for --{flag}"):
-            Experiment.resume(REFERENCE, tmp_path / "last.pt", train, dev)
-
-
 def test_one_diagonal_mask_is_drawn_and_serves_in_training_and_decoding(tmp_path, monkeypatch):
     masks, encode = [], Transformer.encode
     monkeypatch.setattr(Transformer, "encode", lambda model, src, mask: masks.append(mask) or encode(model, src, mask))
@@ -211,19 +205,6 @@ def test_one_diagonal_mask_is_drawn_and_serves_in_training_and_decoding(tmp_path
     assert len(masks) > n_trained >= 8 and torch.equal(saved.diagonal, run.diagonal)
     for mask in masks:
         assert torch.equal(mask.any(0)[0], run.diagonal[: mask.size(-1), : mask.size(-1)])
-
-
-def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_path, undisturbed):
-    run = Experiment(REFERENCE, replace(SMALL, epochs=2), PAIRS, DEV)
-    run.watched = Watched(["il", "dors", "."], ["he", "sleep", "."])
-    run.run(tmp_path, progress=False)
-    assert_same(resume(tmp_path, longer={"epochs": 3}), undisturbed(SMALL)[0])
-    recorded = Watched(**Checkpoint.load(REFERENCE, tmp_path / "last.pt").watched)
-    assert (recorded.epochs, recorded.target) == ([0, 1, 2, 3], ["he", "sleep", "."])
-    for look in recorded.weights:
-        shapes = {kind: tuple(weights.shape) for kind, weights in look.items()}
-        assert shapes == {"encoder": (1, 4, 3, 3), "decoder": (1, 4, 4, 4), "cross": (1, 4, 4, 3)}
-    assert not torch.equal(recorded.weights[0]["cross"], recorded.weights[1]["cross"])
 
 
 @pytest.mark.slow
@@ -243,24 +224,14 @@ class Trap:
         return print, ("the checkpoint ran code",)
 
 
-@pytest.mark.parametrize(
-    "content, cause",
-    [
-        (b"PK", "cut off, or not a checkpoint"),
-        ({"weights": {}}, "a file of PyTorch, but not a checkpoint that `train` wrote"),
-        ({"format": 1, "config": {"depth": 2}}, "was written by another version: unknown setting 'depth'"),
-        ({"format": 1, "weights": Trap()}, "a file of PyTorch, but not a checkpoint that `train` wrote"),
-        (None, "No such file or directory; `train` writes it"),
-    ],
-)
-def test_what_is_no_checkpoint_is_refused_with_its_cause_and_not_run(tmp_path, capsys, content, cause):
+def test_what_is_no_checkpoint_is_refused_and_not_run(tmp_path, capsys):
     path = tmp_path / "c.pt"
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    elif content is not None:
-        torch.save(content, path)
-    with pytest.raises(CheckpointError, match=f"c.pt: {cause}"):
-        Checkpoint.load(REFERENCE, path)
+    path.write_bytes(b"PK")
+    for content in (None, {"weights": {}}, {"weights": Trap()}):
+        if content:
+            torch.save(content, path)
+        with pytest.raises(CheckpointError, match="c.pt: is cut off, or not a checkpoint that `train` of this version"):
+            Checkpoint.load(REFERENCE, path)
     assert "ran code" not in capsys.readouterr().out
 
 
@@ -281,15 +252,10 @@ def test_a_run_is_the_same_from_the_disk_and_resumes_within_an_epoch(tmp_path, m
         return Checkpoint.load(REFERENCE, tmp_path / output / "last.pt").weights
 
     flags = ["--preset", "tiny", "--batch-size", "4", "--bucketing", "--max-steps"]
-    whole, from_disk = train("memory", False, *flags, "20"), train("disk", True, *flags, "20")
-    assert "up to 8 and 6 tokens" in capsys.readouterr().out
+    whole = train("memory", False, *flags, "20")
     train("short", True, *flags, "7")
     resumed = train("short", False, "--resume", "--max-steps", "20")
-    assert all(torch.equal(whole[name], other[name]) for other in (from_disk, resumed) for name in whole)
-    for content, message in (
-        (b"a|||b\nc\n", ":2: expected `source"),
-        (b"a|||" + b"b " * 512, "a target of 512 tokens"),
-    ):
-        path.write_bytes(content)
-        with pytest.raises(DataError, match=message):
-            PairsOnDisk(REFERENCE, path)
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+    path.write_bytes(b"a|||b\nc\n")
+    with pytest.raises(DataError, match=":2: expected `source"):
+        PairsOnDisk(REFERENCE, path)
