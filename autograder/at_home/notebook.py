@@ -26,9 +26,8 @@ from foundation.texts import as_threshold
 
 from ..grading.scoring import ScoringError, read_references, read_translations
 from ..intake.cells import DEFINITIONS, Cell, Distribution, describe_unreadable, read_code, read_notebook
-from ..intake.modules import Intake, read_release
 from ..intake.names import find_mentions
-from ..intake.sources import IntakeError, Locate, RefusedError, Source, Sources
+from ..intake.sources import IntakeError, Locate, RefusedError, Source, Sources, read_release
 from ..own_work import boxes, traced_questions
 from ..running.collection import Collection, InProcessSubmission, run_in_process
 from ..sandbox.worker.loading import describe
@@ -198,14 +197,12 @@ def assemble(folder: Path, history: Sequence[str], skeleton: Sources, assignment
     live = _latest([Cell(HERE, number, text, is_answer=True) for number, text in enumerate(history) if text.strip()])
     defined: set[str] = set().union(*map(_definitions, live))
     saved = [cell for cell in saved_cells(folder) if defined.isdisjoint(_definitions(cell))]
-    intake = Intake("", {})
-    distribution = Distribution([*saved, *live], skeleton, assignment)
-    distribution.fill(intake, "your notebooks")
+    distribution = Distribution([*saved, *live], skeleton, assignment, "your notebooks")
     # A cell that was run and defines nothing, such as a misspelled experiment, stays in the history for good.
     counting = {
         cell: why for cell, why in distribution.unreadable.items() if cell.notebook != HERE or _definitions(cell)
     }
-    return {**skeleton, **intake.sources}, intake.origins, counting
+    return {**skeleton, **distribution.sources}, distribution.origins, counting
 
 
 def saved_cells(folder: Path) -> list[Cell]:

@@ -26,10 +26,9 @@ from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 from foundation.processes import ask_forked
 
-from ..intake.modules import Intake, read_release
-from ..intake.sources import IntakeError
+from ..intake.sources import IntakeError, read_release
 from ..intake.statements import Statement, statements_in
-from ..intake.submission import take_in
+from ..intake.submission import Intake, take_in
 from ..platforms.platform import HandedIn
 
 ALIKE = 0.8

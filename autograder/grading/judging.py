@@ -19,9 +19,9 @@ from foundation.assignment_file import Assignment, Task
 from foundation.places import ANSWERS
 from foundation.processes import check_main_thread
 
-from ..intake.modules import Intake
 from ..intake.names import find_internals, find_mentions
 from ..intake.statements import code_of_tests, find_copied
+from ..intake.submission import Intake
 from ..intake.tree import TRANSLATIONS
 from ..own_work.graded import judge_own_work
 from ..own_work.made_code import Implementation, implementations_of

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
 
-from ..intake.modules import Intake
-from ..intake.submission import IntakeRefusedError, name_of, take_in
+from ..intake.submission import Intake, IntakeRefusedError, name_of, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.zygote import Zygote
 from .record import Record, new_record

@@ -6,8 +6,7 @@
     sources.py           the Python text of a submission, read and parsed; with files and names of its own, adapted
     names.py             what a module's text imports and names, and what of that a person should know of
     statements.py        what it consists of, and what of that are copies of the tests
-    submission.py        from a path to the sources that are graded
-    modules.py           the modules that are graded, and the folder that holds them
+    submission.py        from a path to the modules that are graded, and the folder that holds them
     cells.py             what the cells of notebooks define, and for which module
     tree.py              the files of a folder or a .zip, or loose ones: names, and reading within bounds
 

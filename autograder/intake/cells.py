@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from foundation.assignment_file import Assignment
 from foundation.texts import printable
 
-from .modules import Intake
-from .sources import RefusedError, Sources, names_in, parse
+from .sources import RefusedError, Source, Sources, names_in, parse
 from .tree import MAX_CODE_CHARACTERS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -204,9 +203,10 @@ def _has_todo(node: ast.AST) -> bool:
 
 
 class Distribution:
-    """Assigns the statements of cells, in their order, to the contract's modules."""
+    """The statements of cells, in their order, assigned to the contract's modules."""
 
-    def __init__(self, cells: list[Cell], release: Sources, assignment: Assignment) -> None:
+    def __init__(self, cells: list[Cell], release: Sources, assignment: Assignment, path: str) -> None:
+        """Replaces the release's modules by those that the cells define; `path` names their file in messages."""
         self.release, self.package = release, assignment.package
         self.contract = assignment.contract.modules
         self.home: dict[str, str] = {}  # name -> its module in the contract
@@ -221,7 +221,17 @@ class Distribution:
                 self.makers.setdefault(name, []).append(statement)
         self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
         self.notes = describe_unreadable(self.unreadable)
-        self.chosen = {name: chosen for name in self.home if (chosen := self._choose(name))}
+        chosen = {name: statement for name in self.home if (statement := self._choose(name))}
+        self.sources: dict[str, Source] = {}  # the modules that the cells define
+        self.origins: dict[str, list[str]] = {}  # of each the cell and line that each line comes from
+        for module in self.contract:
+            names = {name for name, home in self.home.items() if home == module}
+            roots = [statement for name, statement in chosen.items() if name in names]
+            roots += [statement for statement in self.statements if statement.changes & names]
+            if roots:
+                lines = self._module(module, roots)
+                self.sources[module] = (f"{module}.py from {path}", "".join(f"{line}\n" for line, _ in lines))
+                self.origins[module] = [origin for _, origin in lines]
 
     def _choose(self, name: str) -> Statement | None:
         """The definition that counts: preferably in an answer cell, compiling and filled in; of several, the last."""
@@ -245,18 +255,6 @@ class Distribution:
         if len(cells) > 1:
             self.notes.append(f"{name} is defined in {' and in '.join(cells)}: the one in {chosen.cell} counts")
         return chosen
-
-    def fill(self, intake: Intake, path: str) -> None:
-        """Replaces the release's modules by those that the cells define; `path` names the notebook in messages."""
-        for module in self.contract:
-            names = {name for name, home in self.home.items() if home == module}
-            roots = [statement for name, statement in self.chosen.items() if name in names]
-            roots += [statement for statement in self.statements if statement.changes & names]
-            if roots:
-                lines = self._module(module, roots)
-                intake.sources[module] = (f"{module}.py from {path}", "".join(f"{line}\n" for line, _ in lines))
-                intake.submitted.add(module)
-                intake.origins[module] = [origin for _, origin in lines]
 
     def _module(self, module: str, roots: list[Statement]) -> list[Line]:
         """A module's lines: the release's, followed by the definitions and what they need."""

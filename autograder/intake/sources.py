@@ -91,6 +91,15 @@ def read_modules(folder: Path) -> dict[str, Source]:
     return modules
 
 
+def read_release(release: Path, contract: Contract) -> Sources:
+    """The modules of the skeleton that was handed out. Raises: IntakeError."""
+    modules = {module: (file_of(module, path), text) for module, (path, text) in read_modules(release).items()}
+    missing = [module for module in (*contract.modules, "__init__") if module not in modules]
+    if missing:
+        raise IntakeError(f"{release}: not the assignment's skeleton: {missing[0]}.py is missing")
+    return modules
+
+
 def read_sources(folder: Path, release: Path) -> dict[str, Source]:
     """A submission's modules; missing ones, and `__init__` always, are the release's. Raises: IntakeError."""
     own = read_modules(folder)

@@ -18,8 +18,8 @@ from typing import TypeAlias
 from foundation.assignment_tables import Contract
 from foundation.texts import counted
 
-from .modules import Intake
 from .sources import Sources, parse
+from .submission import Intake
 
 OTHER = "other code"
 """Of a module: what belongs to none of the contract's components, such as helpers."""
@@ -31,7 +31,9 @@ SKIPPED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.
 LEAST_SIZE, LEAST_COPIED = 8, 45
 """Nodes of an expression that may have been copied, and of all such expressions together. Right variants share up to 31
 with the tests, 80 public repositories as a whole up to 38, submissions that were assembled of the tests' code more."""
-NOT_HANDED_OUT = "proof"
+NOT_HANDED_OUT = "proof/"
+Numbers: TypeAlias = dict[ast.AST, tuple[int, int]]
+"""By node, a number, equal for equal ones, and how many expressions it has; both without the blocks of a statement."""
 
 
 @dataclass(frozen=True)
@@ -44,60 +46,64 @@ class Statement:
     lines: tuple[int, ...]
 
 
-def statements_in(sources: Sources, contract: Contract) -> Iterator[Statement]:
-    """The statements of some modules; those that are not Python have none."""
-    for module, (_, text) in sorted(sources.items()):
-        tree = parse(text)
-        if not isinstance(tree, ast.Module):
-            continue
-        components = contract.modules.get(module, ())
-        blanking = Blanking(tree, {*components, *contract.methods})
-        for top in tree.body:
-            name = top.name if isinstance(top, Definition) else ""
-            component = f"{module}.{name}" if name in components else f"{module}: {OTHER}"
-            for node in ast.walk(blanking.visit(top) or ast.Pass()):
-                is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-                if isinstance(node, ast.stmt) and not (is_docstring or isinstance(node, SKIPPED)):
-                    parts = {field: value for field, value in ast.iter_fields(node) if field not in BLOCKS}
-                    yield Statement(component, number_of(ast.dump(type(node)(**parts))), module, lines_of(node))
+def numbered(text: str, fixed: Collection[str]) -> tuple[ast.Module, Numbers]:
+    """The tree of a module, its own names blank but for the fixed ones, and its numbered nodes; none without Python.
 
-
-Shapes: TypeAlias = dict[ast.expr, tuple[int, int]]
-"""For expressions a number, equal for equal ones in this process, and the number of their nodes."""
-
-
-def shapes_in(text: str, contract: Contract) -> tuple[ast.AST, Shapes]:
-    """The tree of a module, its own names blank, and its expressions; none of what is not Python."""
-    tree, shapes = parse(text), Shapes()
+    Raises: RecursionError where it is nested too deeply.
+    """
+    tree, numbers = parse(text), Numbers()
     if not isinstance(tree, ast.Module):
-        return ast.Pass(), shapes
+        return ast.Module([], []), numbers
 
     def visit(node: ast.AST) -> tuple[int, int]:
         parts: list[object] = [type(node).__name__]
         size = int(isinstance(node, ast.expr))
         for field, value in ast.iter_fields(node):
-            for part in (value if isinstance(value, list) else [value]) if field != "ctx" else ():
+            is_counted = field != "ctx" and not (isinstance(node, ast.stmt) and field in BLOCKS)
+            for part in value if isinstance(value, list) else [value]:
                 number, n_nodes = visit(part) if isinstance(part, ast.AST) else (repr(part), 0)
-                parts.append(number)
-                size += n_nodes
-        shape = hash(tuple(parts)), size
-        if isinstance(node, ast.expr):
-            shapes[node] = shape
-        return shape
+                if is_counted:
+                    parts.append(number)
+                    size += n_nodes
+        digest = hashlib.blake2b(repr(parts).encode(), digest_size=7).digest()  # the same in every process
+        numbers[node] = int.from_bytes(digest), size
+        return numbers[node]
 
-    blank: ast.AST = Blanking(tree, contract.methods).visit(tree)
+    blank: ast.Module = Blanking(tree, fixed).visit(tree)
     visit(blank)
-    return blank, shapes
+    return blank, numbers
+
+
+def statements_in(sources: Sources, contract: Contract) -> Iterator[Statement]:
+    """The statements of some modules; those that are not Python have none."""
+    for module, (_, text) in sorted(sources.items()):
+        components = contract.modules.get(module, ())
+        tree, numbers = numbered(text, {*components, *contract.methods})
+        for top in tree.body:
+            name = top.name if isinstance(top, Definition) else ""
+            component = f"{module}.{name}" if name in components else f"{module}: {OTHER}"
+            for node in ast.walk(top):
+                is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+                if isinstance(node, ast.stmt) and not (is_docstring or isinstance(node, SKIPPED)):
+                    inner = [getattr(part, "lineno", 0) for block in BLOCKS for part in getattr(node, block, [])]
+                    end = min(filter(None, inner), default=(node.end_lineno or node.lineno) + 1)
+                    lines = tuple(range(node.lineno, max(end, node.lineno + 1)))
+                    yield Statement(component, numbers[node][0], module, lines)
+
+
+def long_expressions(text: str, contract: Contract, least: int = LEAST_SIZE) -> set[int]:
+    """The numbers of a module's expressions that have at least so many nodes."""
+    _, numbers = numbered(text, contract.methods)
+    return {number for node, (number, size) in numbers.items() if isinstance(node, ast.expr) and size >= least}
 
 
 def code_of_tests(folder: Path, contract: Contract) -> dict[int, str]:
     """The longer expressions in an assignment's code that students get, with the path of a file that has each."""
-    paths = [path for path in sorted(folder.rglob("*.py")) if path.relative_to(folder).parts[0] != NOT_HANDED_OUT]
     expressions: dict[int, str] = {}
-    for path in paths:
-        _, shapes = shapes_in(path.read_text(encoding="utf-8"), contract)
+    for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()
-        expressions |= {number: name for number, size in shapes.values() if size >= LEAST_SIZE}
+        if not name.startswith(NOT_HANDED_OUT):
+            expressions |= dict.fromkeys(long_expressions(path.read_text(encoding="utf-8"), contract), name)
     return expressions
 
 
@@ -106,20 +112,20 @@ def find_copied(intake: Intake, modules: Collection[str], contract: Contract, of
 
     Whole expressions are compared, wherever they stand: a value that is named, wrapped or looped over stays the same.
     """
-    given = {number for _, text in intake.release.values() for number, _ in shapes_in(text, contract)[1].values()}
+    given = set[int]().union(*(long_expressions(text, contract) for _, text in intake.release.values()))
     copies: dict[int, tuple[str, int, int]] = {}  # module, line and size
     notes = []
     for module in sorted(modules):
         try:
-            tree, shapes = shapes_in(intake.sources[module][1], contract)
+            tree, numbers = numbered(intake.sources[module][1], contract.methods)
         except RecursionError:
             notes.append(f"{intake.locate(module, 1)}: nested too deeply to be compared with the tests")
             continue
-        waiting = [tree]
+        waiting: list[ast.AST] = [tree]
         while waiting:
             node = waiting.pop()
-            number, size = shapes.get(node, (0, 0)) if isinstance(node, ast.expr) else (0, 0)
-            if size >= LEAST_SIZE and number in of_tests and number not in given:
+            number, size = numbers.get(node, (0, 0))
+            if number in of_tests and number not in given:
                 lines = (part.lineno for part in ast.walk(node) if hasattr(part, "lineno"))
                 copies.setdefault(number, (module, min(lines, default=1), size))
             else:
@@ -130,18 +136,6 @@ def find_copied(intake: Intake, modules: Collection[str], contract: Contract, of
     module, line, _ = min(copies.values())
     first = intake.locate(module, line)
     return [*notes, f"{counted(len(copies), 'expression')} of the tests' {files}, the first in {first}"]
-
-
-def lines_of(node: ast.stmt) -> tuple[int, ...]:
-    """The lines of a statement without those of its blocks."""
-    inner = [part.lineno for field in BLOCKS for part in getattr(node, field, []) if isinstance(part, ast.stmt)]
-    end = min(inner, default=(node.end_lineno or node.lineno) + 1)
-    return tuple(range(node.lineno, max(end, node.lineno + 1)))
-
-
-def number_of(text: str) -> int:
-    """A number of 63 bits, the same in every process."""
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()) >> 1
 
 
 class Blanking(ast.NodeTransformer):

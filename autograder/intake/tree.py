@@ -67,7 +67,6 @@ class Tree:
     files: dict[str, File] = field(default_factory=dict)  # by their path within the submission, "student/layers.py"
     renamed: dict[str, str] = field(default_factory=dict)  # path -> the name of the file, where an upload changed it
     was_read: set[str] = field(default_factory=set)  # paths of all files that something was made of
-    superseded: list[str] = field(default_factory=list)  # paths of which several uploads were there
 
     def add(self, name: str, read: Callable[[int], bytes], problem: str) -> None:
         """Adds a file under the path that stands for its name in the folder or the archive."""
@@ -91,7 +90,6 @@ class Tree:
             is_text = path.endswith(".py") or path.rpartition("/")[2] in (TRANSLATIONS, ANSWERS)
             if self.last_counts if is_plain_there else is_text:
                 *others, (_, last) = sorted(numbered_paths)
-                self.superseded += [path] if is_plain_there else []
                 self.files[path] = self.files.pop(last)
                 self.renamed[path] = last
                 for _, other in others if self.last_counts else ():

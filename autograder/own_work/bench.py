@@ -20,7 +20,7 @@ from foundation.assignment_file import Assignment
 from foundation.texts import printable
 
 from ..course.assignment_code import OwnWork
-from ..intake.modules import Intake
+from ..intake.submission import Intake
 from ..reports.html import CodeLine, Excerpt, code_line
 from ..running.collected_tests import CollectedTests
 from ..sandbox.submission import Sandbox

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from ..course.assignment_code import OwnWork
 from ..grading.record import content_hash
 from ..grading.seeds import Seeds
-from ..intake.modules import Intake
+from ..intake.submission import Intake
 from . import behaviour
 from .bench import Bench, Component
 from .question import Question

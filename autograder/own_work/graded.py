@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from foundation.assignment_file import Task
 
-from ..intake.modules import Intake
 from ..intake.sources import tree_of
+from ..intake.submission import Intake
 from ..sandbox.errors import SubmissionError, SubmissionTimeoutError
 from ..sandbox.submission import Sandbox
 from ..testing.results import CheckFailed, Outcome, State, TaskResult, judge_task

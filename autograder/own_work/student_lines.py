@@ -22,7 +22,7 @@ from ..testing.comparison import fail
 from .operators import mutations, own_attribute
 
 if TYPE_CHECKING:  # students have no intake
-    from ..intake.modules import Intake
+    from ..intake.submission import Intake
 
 MOST_TESTS = 40
 """Of one class."""

@@ -34,8 +34,8 @@ from foundation.whole_files import write_whole
 from ..classroom.entries import Member
 from ..classroom.marks import Mark
 from ..grading.record import Part
-from ..intake.modules import Intake
 from ..intake.sources import parse
+from ..intake.submission import Intake
 from .terminal import text_of
 
 HANDED_OUT = ROOT / "notebooks" / "release"

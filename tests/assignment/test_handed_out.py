@@ -1,6 +1,6 @@
 """Code that students get beside the skeleton: no part of a solution stands in it, whatever its names."""
 
-from autograder.intake.statements import shapes_in
+from autograder.intake.statements import long_expressions
 from foundation.places import ROOT
 
 LEAST_SIZE = 10
@@ -10,8 +10,8 @@ NOT_HANDED_OUT = "assignment/proof"
 
 def test_no_expression_of_a_solution_is_handed_out(assignment):
     def expressions(*files):
-        shapes = (shapes_in(file.read_text(encoding="utf-8"), assignment.contract)[1].values() for file in files)
-        return {number for several in shapes for number, size in several if size >= LEAST_SIZE}
+        texts = (file.read_text(encoding="utf-8") for file in files)
+        return set().union(*(long_expressions(text, assignment.contract, LEAST_SIZE) for text in texts))
 
     solved = {path.name: path for path in ROOT.glob("reference/*.py")}
     skeletons = [ROOT / "student" / name for name in solved]

@@ -68,7 +68,6 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for name in ("pyproject.toml", "requirements.lock"):
         shutil.copy(ROOT / name, root)
     shutil.copytree(EXAMPLE, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "notebooks"))
-    (root / "__init__.py").unlink()
     (root / "data" / "private").mkdir(parents=True)
     (root / "data" / "private" / "grading_secret.txt").write_text("0123456789abcdef" * 4 + "\n")
     write_all({path: text.encode() for path, text in ADDED.items()}, root)

@@ -9,7 +9,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.similarity import Statement, Written, find_matches, written_in
 from autograder.commands.demo import make_class, write_download
-from autograder.intake.modules import Intake
+from autograder.intake.submission import Intake
 from foundation.assignment_file import read_assignment
 
 CONTRACT = read_assignment().contract

@@ -12,8 +12,8 @@ from autograder.course.catalogue import apply, faults_of
 from autograder.grading import explaining
 from autograder.grading.judging import judge_translations
 from autograder.grading.record import Part, Record
-from autograder.intake.modules import Intake
 from autograder.intake.sources import read_sources
+from autograder.intake.submission import Intake
 from autograder.running import collected_tests
 from autograder.testing.case import Case
 from foundation.assignment_file import read_assignment

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.intake.modules import Intake
-from autograder.intake.submission import IntakeRefusedError, take_in
+from autograder.intake.submission import Intake, IntakeRefusedError, take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 

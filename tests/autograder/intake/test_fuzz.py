@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.intake.modules import Intake
 from autograder.intake.names import find_internals
 from autograder.intake.sources import IntakeError
-from autograder.intake.submission import take_in
+from autograder.intake.submission import Intake, take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 

@@ -4,10 +4,9 @@ import ast
 
 import pytest
 
-from autograder.intake.modules import Intake
 from autograder.intake.sources import read_sources
 from autograder.intake.statements import code_of_tests, find_copied, statements_in
-from autograder.intake.submission import take_in
+from autograder.intake.submission import Intake, take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 from validity.variants import read_variants

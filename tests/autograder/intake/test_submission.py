@@ -90,7 +90,7 @@ def test_a_name_of_its_own_stays_and_of_several_copies_the_last_counts(pack, tak
     assert texts == [files["layers.py"], "plain = 1\n", "number = 10\n"]
     assert intake.notes == [
         "ignored, since the assignment's modules do not import them: layers-1.py, masks (2).py, masks (9).py",
-        "'masks (10).py' was read as 'masks.py'",
+        "read without the numbers that an upload put behind their names: masks (10).py",
     ]
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.at_home.notebook import run_task
-from autograder.intake.modules import Intake
+from autograder.intake.submission import Intake
 from autograder.own_work.graded import judge_own_work
 from autograder.own_work.made_code import implementations_of
 from autograder.own_work.own_tests import read_verdicts

@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from autograder.intake.modules import Intake
+from autograder.intake.submission import Intake
 from autograder.own_work.student_lines import changes_of, own_statements, with_code
 from foundation.places import REFERENCE, SKELETON
 

@@ -1,1 +1,0 @@
-"""The example: a small regression by hand. `docs/how-to/another-assignment.md` is written along it."""
