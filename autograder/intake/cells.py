@@ -221,12 +221,12 @@ class Distribution:
                 self.makers.setdefault(name, []).append(statement)
         self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
         self.notes = describe_unreadable(self.unreadable)
-        chosen = {name: statement for name in self.home if (statement := self._choose(name))}
+        chosen = {name: best for name in self.home if (best := self._choose(name))}
         self.sources: dict[str, Source] = {}  # the modules that the cells define
         self.origins: dict[str, list[str]] = {}  # of each the cell and line that each line comes from
         for module in self.contract:
             names = {name for name, home in self.home.items() if home == module}
-            roots = [statement for name, statement in chosen.items() if name in names]
+            roots = [best for name, best in chosen.items() if name in names]
             roots += [statement for statement in self.statements if statement.changes & names]
             if roots:
                 lines = self._module(module, roots)

@@ -136,14 +136,11 @@ def tree_of(text: str) -> ast.Module | SyntaxError:
 
 def names_in(text: str) -> tuple[set[str], set[str]]:
     """The names that code gives a value, and those that it looks up outside itself; none where it does not compile."""
-    if LONG_NAME.search(text):
+    if isinstance(parse(text, is_compiled=True), SyntaxError):
         return set(), set()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes and the like
-            waiting = [symtable.symtable(text, "<submission>", "exec")]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set(), set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes and the like
+        waiting = [symtable.symtable(text, "<submission>", "exec")]
     own = waiting[0].get_symbols()
     binds = {symbol.get_name() for symbol in own if symbol.is_assigned() or symbol.is_imported()}
     read = {symbol.get_name() for symbol in own if symbol.is_referenced()}

@@ -51,82 +51,18 @@ from .tree import (
 )
 
 SHOWN_FILES = 3
+TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
+SUFFIXES = (*ARCHIVES, ".ipynb")
+EMPTY_CELL = "YOUR ANSWER HERE"
+"""The text of cells for answers as nbgrader hands them out."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """A folder of the submission."""
+class IntakeRefusedError(IntakeError):
+    """The submission exists but cannot be graded. This is a result with a reason, not an operator's mistake."""
 
-    folder: str = ""  # its path; "" = the top
-    files: frozenset[str] = frozenset()  # their names
-    package: str = ""  # the name of the folder that holds the modules in the release
-
-    @property
-    def outer(self) -> str:
-        """The folder that is meant: "anna" by "anna" and by the package's folder in it."""
-        outer, _, name = self.folder.rpartition("/")
-        return outer if name == self.package else self.folder
-
-    def path(self, file: str) -> str:
-        """The path of one of its files within the submission."""
-        return f"{self.folder}/{file}" if self.folder else file
-
-    def __str__(self) -> str:
-        return quote(self.folder + "/") if self.folder else "the top folder"
-
-
-def near_places(paths: Iterable[str], package: str) -> list[Place]:
-    """The top, the package's folder in it, and the same one level down, without what systems and tools leave behind."""
-    files: dict[str, set[str]] = {}
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        if not is_clutter(path):
-            files.setdefault(folder, set()).add(name)
-    places = [Place(folder, frozenset(names), package) for folder, names in sorted(files.items())]
-    return [place for place in places if "/" not in place.outer]
-
-
-def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
-    """The one place with modules of the contract; without any, the one with notebooks; otherwise None.
-
-    Raises: RefusedError where there are two such places, equally deep.
-    """
-    places = near_places(paths, assignment.package)
-    names = modules_of(assignment.contract)
-    for is_kind in (names.__contains__, is_notebook):
-        having = sorted((place for place in places if any(map(is_kind, place.files))), key=lambda at: at.outer != "")
-        equal = [place for place in having if bool(place.outer) == bool(having[0].outer)]
-        if len(equal) > 1:
-            shown = " and in ".join(f"{place} ({some(filter(is_kind, place.files))})" for place in equal[:2])
-            raise RefusedError(f"the assignment's files are in {len(equal)} places, in {shown}; hand in one of them")
-        if having:
-            return having[0]
-    return None
-
-
-def find_beside(paths: Iterable[str], place: Place | None, package: str, file: str) -> str | None:
-    """The path of a file that lies beside the modules, or in a folder above them. Raises: RefusedError for two."""
-    having = [other for other in near_places(paths, package) if file in other.files]
-    near = [other for other in having if place is None or other.outer in ("", place.outer)]
-    if len(near) > 1:
-        first, second = (quote(other.path(file)) for other in near[:2])
-        raise RefusedError(f"there are two {file}, {first} and {second}; hand in one of them")
-    return near[0].path(file) if near else None
-
-
-def modules_of(contract: Contract) -> frozenset[str]:
-    """The files by which a submission is recognised."""
-    return frozenset((*contract.files, f"{ADAPTERS}.py"))
-
-
-def is_notebook(file: str) -> bool:
-    """True for the file name of a notebook."""
-    return file.endswith(".ipynb")
-
-
-def some(files: Iterable[str]) -> str:
-    """The first few names, for a message."""
-    return first_of([printable(name, SHOWN_NAME) for name in sorted(files)], SHOWN_FILES)
+    def __init__(self, name: str, reason: str, hashes: Mapping[str, str] = {}) -> None:
+        super().__init__(f"{printable(name, SHOWN_NAME)}: {reason}")
+        self.reason, self.hashes = reason, hashes
 
 
 @dataclass
@@ -174,79 +110,6 @@ class Intake:
                 path, text = self.sources[within + module] = source
                 wanted += own_imports(text, module, path, bool(within))  # the components' tests report a syntax error
         return within + wanted[0] in self.sources
-
-
-def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> None:
-    """Takes in the contract's modules and those they import relatively.
-
-    Raises: RefusedError for too many or too large modules, and for one that is used and cannot be read.
-    """
-    sizes: list[int] = []
-
-    def read(module: str) -> Source | None:
-        path = module.replace(".", "/")
-        file = next((name for name in (f"{path}.py", f"{path}/__init__.py") if place.path(name) in tree.files), None)
-        if file is None:
-            return None
-        try:
-            content = intake.hashed(file, tree.read(place.path(file)))
-        except RefusedError as error:
-            raise RefusedError(f"{quote(place.path(file))}: {error}") from None
-        sizes.append(len(content))
-        if len(sizes) > MAX_MODULES or sum(sizes) > MAX_SOURCE_BYTES:
-            reason = f"more than {MAX_MODULES} modules, or {MAX_SOURCE_BYTES:,} bytes of Python, are imported"
-            raise RefusedError(f"{reason}; hand in only what is asked for")
-        intake.submitted.add(module)
-        try:
-            return file, decode(content)
-        except RefusedError as error:  # as in a student's own run, it costs the module alone
-            intake.notes.append(f"{file}: {error}")
-            return failing_module(module, intake.notes[-1])
-
-    intake.complete(assignment.contract, read)
-    intake.notes += notes_on_others(intake, tree, place, assignment)
-
-
-def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> Iterator[str]:
-    """Notes on files that have no effect although someone may expect one."""
-    whole = [path for path, file in tree.files.items() if not file.problem]
-    places = near_places(whole, assignment.package)
-    files = {file for near in places if near.folder == place.folder for file in near.files}
-    others = {file for file in files if file.endswith(".py") and file not in intake.hashes}
-    if f"{ADAPTERS}.py" not in intake.hashes:  # a model of one's own may have files of the same names
-        others -= {f"{name}.py" for name in intake.release}
-    if others:
-        yield f"ignored, since the assignment's modules do not import them: {some(others)}"
-    if any(map(is_notebook, files)):
-        yield "the .py files were graded; the notebook beside them was ignored"
-    used = {place.folder, *(place.path(file).rpartition("/")[0] for file in intake.hashes)}
-    names = modules_of(assignment.contract)
-    elsewhere = [str(near) for near in places if near.files & names and near.folder not in used]
-    if elsewhere:
-        yield f"graded: the files in {place}; ignored: those in {', '.join(elsewhere[:3])}"
-
-
-def notes_on_names(tree: Tree, package: str) -> Iterator[str]:
-    """Notes on files that got their names back, and on those that were skipped since they cannot be read safely."""
-    if renamed := [name for path, name in tree.renamed.items() if path in tree.was_read]:
-        yield f"read without the numbers that an upload put behind their names: {some(renamed)}"
-    unread = {path for path, file in tree.files.items() if file.problem} - tree.was_read
-    if near := [place.path(file) for place in near_places(unread, package) for file in place.files]:
-        yield f"skipped: {some(near)}"
-
-
-TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
-SUFFIXES = (*ARCHIVES, ".ipynb")
-EMPTY_CELL = "YOUR ANSWER HERE"
-"""The text of cells for answers as nbgrader hands them out."""
-
-
-class IntakeRefusedError(IntakeError):
-    """The submission exists but cannot be graded. This is a result with a reason, not an operator's mistake."""
-
-    def __init__(self, name: str, reason: str, hashes: Mapping[str, str] = {}) -> None:
-        super().__init__(f"{printable(name, SHOWN_NAME)}: {reason}")
-        self.reason, self.hashes = reason, hashes
 
 
 def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> Intake:
@@ -332,8 +195,146 @@ def take_cells(intake: Intake, cells: list[Cell], path: str, assignment: Assignm
         raise RefusedError("no cell defines any of the assignment's classes and functions")
     intake.sources |= distribution.sources
     intake.submitted |= distribution.sources.keys()
-    intake.origins, intake.notes = distribution.origins, distribution.notes
+    intake.origins = distribution.origins
+    intake.notes += distribution.notes
     intake.complete(assignment.contract)
     if assignment.written:
         texts = [cell.text.strip() for cell in cells if cell.is_text]
         intake.answers = "\n\n".join(text for text in texts if text != EMPTY_CELL)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder of the submission."""
+
+    folder: str = ""  # its path; "" = the top
+    outer: str = ""  # the folder that is meant: "anna" by "anna" and by the package's folder in it
+    files: frozenset[str] = frozenset()  # their names
+
+    def path(self, file: str) -> str:
+        """The path of one of its files within the submission."""
+        return f"{self.folder}/{file}" if self.folder else file
+
+    def __str__(self) -> str:
+        return quote(self.folder + "/") if self.folder else "the top folder"
+
+
+def near_places(paths: Iterable[str], package: str) -> list[Place]:
+    """The top, the package's folder in it, and the same one level down, without what systems and tools leave behind."""
+    files: dict[str, set[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if not is_clutter(path):
+            files.setdefault(folder, set()).add(name)
+    places = []
+    for folder, names in sorted(files.items()):
+        above, _, name = folder.rpartition("/")
+        outer = above if name == package else folder
+        if "/" not in outer:
+            places.append(Place(folder, outer, frozenset(names)))
+    return places
+
+
+def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
+    """The one place with modules of the contract; without any, the one with notebooks; otherwise None.
+
+    Raises: RefusedError where there are two such places, equally deep.
+    """
+    places = near_places(paths, assignment.package)
+    names = modules_of(assignment.contract)
+    for is_kind in (names.__contains__, is_notebook):
+        having = sorted((place for place in places if any(map(is_kind, place.files))), key=lambda at: at.outer != "")
+        equal = [place for place in having if bool(place.outer) == bool(having[0].outer)]
+        if len(equal) > 1:
+            shown = " and in ".join(f"{place} ({some(filter(is_kind, place.files))})" for place in equal[:2])
+            raise RefusedError(f"the assignment's files are in {len(equal)} places, in {shown}; hand in one of them")
+        if having:
+            return having[0]
+    return None
+
+
+def find_beside(paths: Iterable[str], place: Place | None, package: str, file: str) -> str | None:
+    """The path of a file that lies beside the modules, or in a folder above them. Raises: RefusedError for two."""
+    having = [other for other in near_places(paths, package) if file in other.files]
+    near = [other for other in having if place is None or other.outer in ("", place.outer)]
+    if len(near) > 1:
+        first, second = (quote(other.path(file)) for other in near[:2])
+        raise RefusedError(f"there are two {file}, {first} and {second}; hand in one of them")
+    return near[0].path(file) if near else None
+
+
+def modules_of(contract: Contract) -> frozenset[str]:
+    """The files by which a submission is recognised."""
+    return frozenset((*contract.files, f"{ADAPTERS}.py"))
+
+
+def is_notebook(file: str) -> bool:
+    """True for the file name of a notebook."""
+    return file.endswith(".ipynb")
+
+
+def some(files: Iterable[str]) -> str:
+    """The first few names, for a message."""
+    return first_of([printable(name, SHOWN_NAME) for name in sorted(files)], SHOWN_FILES)
+
+
+def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> None:
+    """Takes in the contract's modules and those they import relatively.
+
+    Raises: RefusedError for too many or too large modules, and for one that is used and cannot be read.
+    """
+    sizes: list[int] = []
+
+    def read(module: str) -> Source | None:
+        path = module.replace(".", "/")
+        file = next((name for name in (f"{path}.py", f"{path}/__init__.py") if place.path(name) in tree.files), None)
+        if file is None:
+            return None
+        try:
+            content = intake.hashed(file, tree.read(place.path(file)))
+        except RefusedError as error:
+            raise RefusedError(f"{quote(place.path(file))}: {error}") from None
+        sizes.append(len(content))
+        if len(sizes) > MAX_MODULES or sum(sizes) > MAX_SOURCE_BYTES:
+            reason = f"more than {MAX_MODULES} modules, or {MAX_SOURCE_BYTES:,} bytes of Python, are imported"
+            raise RefusedError(f"{reason}; hand in only what is asked for")
+        intake.submitted.add(module)
+        try:
+            text = decode(content)
+        except RefusedError as error:  # as in a student's own run, it costs the module alone
+            intake.notes.append(f"{file}: {error}")
+            return failing_module(module, intake.notes[-1])
+        if module in assignment.contract.modules and not text.strip():
+            intake.notes.append(f"{file}: it is empty; hand in the file that holds your code")
+        return file, text
+
+    intake.complete(assignment.contract, read)
+    intake.notes += notes_on_others(intake, tree, place, assignment)
+
+
+def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> Iterator[str]:
+    """Notes on files that have no effect although someone may expect one."""
+    whole = [path for path, file in tree.files.items() if not file.problem]
+    places = near_places(whole, assignment.package)
+    files = {file for near in places if near.folder == place.folder for file in near.files}
+    others = {file for file in files if file.endswith(".py") and file not in intake.hashes}
+    if f"{ADAPTERS}.py" not in intake.hashes:  # a model of one's own may have files of the same names
+        others -= {f"{name}.py" for name in intake.release}
+    if others:
+        yield f"ignored, since the assignment's modules do not import them: {some(others)}"
+    if any(map(is_notebook, files)):
+        yield "the .py files were graded; the notebook beside them was ignored"
+    used = {place.folder, *(place.path(file).rpartition("/")[0] for file in intake.hashes)}
+    names = modules_of(assignment.contract)
+    elsewhere = [str(near) for near in places if near.files & names and near.folder not in used]
+    if elsewhere:
+        yield f"graded: the files in {place}; ignored: those in {', '.join(elsewhere[:3])}"
+
+
+def notes_on_names(tree: Tree, package: str) -> Iterator[str]:
+    """Notes on files that got their names back, and on those that were skipped since they cannot be read safely."""
+    if renamed := [name for path, name in tree.renamed.items() if path in tree.was_read]:
+        yield f"read without the numbers that an upload put behind their names: {some(renamed)}"
+    unread = {path for path, file in tree.files.items() if file.problem} - tree.was_read
+    if near := [place.path(file) for place in near_places(unread, package) for file in place.files]:
+        yield f"skipped: {some(near)}"

@@ -207,7 +207,7 @@ def is_clutter(path: str) -> bool:
 
 def _check_size(size: int, limit: int) -> None:
     if size > limit:
-        raise RefusedError(f"it has {size:,} bytes; at most {limit:,} are read")
+        raise RefusedError(f"it has {size:,} bytes, and at most {limit:,} are read; hand in a shorter file")
 
 
 def problem_of(mode: int) -> str:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import torch
@@ -143,28 +142,19 @@ def traits_of(inputs: Inputs, module: object) -> Iterator[str]:
     """Yield the traits that a call of a module, or a function, may share with others, in words: see `contrast`."""
     if isinstance(is_training := getattr(module, "training", None), bool):
         yield "in train mode" if is_training else "in eval mode"
-    tensors = {name: value for name, value in inputs.items() if value is not None}
     for name, value in inputs.items():
         if "mask" in name:
             yield f"{'without' if value is None else 'with'} {'a mask' if name == 'mask' else name}"
-    for name, value in tensors.items():
+        if value is None:
+            continue
         if value.dtype == torch.bool:
             yield f"with a mask of {value.dim()} axes"
             if bool((~value).all(-1).any()):
                 yield "with a query that may attend to no key"
             if value.dim() == 4 and value.size(1) > 1:
                 yield "with a mask for each head"
-            if bool(value.all()):
-                yield "with a mask that forbids nothing"
-            continue
-        yield from (f"where axis {axis} of {name} has size 1" for axis, size in enumerate(value.shape) if size == 1)
-        yield f"where {name} has {value.dim()} axes"
-    names = [name for name in tensors if "mask" not in name]
-    for first, second in combinations(names, 2):
-        if tensors[first] is tensors[second]:
-            yield f"where {first} and {second} are the same tensor"
-        elif tensors[first].shape == tensors[second].shape:
-            yield f"where {first} and {second} have the same shape"
+        else:
+            yield from (f"where axis {axis} of {name} has size 1" for axis, size in enumerate(value.shape) if size == 1)
 
 
 def sizes_of(inputs: Inputs, with_features: bool = False) -> dict[str, int]:

@@ -87,8 +87,6 @@ def observe_shape(got: Sequence[int], wanted: Sequence[int]) -> str:
         return "the sizes are right, but the axes are in another order"
     if [size for size in got if size != 1] == [size for size in wanted if size != 1]:
         return f"an axis of size 1 is {'missing' if len(got) < len(wanted) else 'left over'}"
-    if math.prod(got) == math.prod(wanted):
-        return "there are as many values as expected, but other axes were joined or split"
     return ""
 
 

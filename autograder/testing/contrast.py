@@ -93,8 +93,7 @@ def separating(calls: Sequence[Call]) -> str:
 
 def rank(trait: str) -> int:
     """Sorts what a call is given before what follows from that, and before how its sizes happen to be."""
-    signs = " axes", " same shape", "where axis"
-    return max((number for number, sign in enumerate(signs, 1) if sign in trait), default=0)
+    return next((number for number, sign in enumerate((" axes", "where axis"), 1) if sign in trait), 0)
 
 
 def beyond(wrong: Sequence[Call], right: Sequence[Call]) -> list[str]:

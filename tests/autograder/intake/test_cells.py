@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import textwrap
 import types
 import zipfile
 from contextlib import nullcontext
@@ -83,8 +82,8 @@ COUNTING = {  # the cell that counts says `filled`; what is noted
     "nor one that does not compile": ((answer(NORM, "task_1_4"), answer("class LayerNorm:\n  (", "task_1_4")), ""),
     "an answer before a scratch cell": ((answer(NORM, "task_1_4"), code(EMPTY)), ""),
     "without marks the last": ((code(EMPTY), code(NORM)), ""),
-    "never a locked one": ((answer(NORM, "task_1_4"), code(EMPTY, "given", locked=True)), ""),
-    "never a test": ((answer(NORM, "task_1_4"), code(EMPTY, "test_1_4", locked=True, grade=True)), ""),
+    "never a locked one": ((code(NORM), code(EMPTY, "given", locked=True)), ""),
+    "never a test": ((code(NORM), code(EMPTY, "test_1_4", locked=True, grade=True)), ""),
 }
 
 
@@ -110,10 +109,6 @@ STYLES = {  # cells, and what LayerNorm().f(4) gives
         ("from student.masks import causal_mask\nimport student\n", USES.format("causal_mask.__name__")),
         "causal_mask",
     ),
-    "only the names that are needed are imported": (
-        ("import os.path, no_such_thing\nfrom math import pi\n", USES.format("bool(os.path) and pi > 3")),
-        True,
-    ),
     "stars and futures": (
         (
             "from __future__ import annotations\nfrom math import *\nfrom my_own import *\n",
@@ -125,13 +120,9 @@ STYLES = {  # cells, and what LayerNorm().f(4) gives
         ("from torch.nn import *", "class LayerNorm:\n    def f(self, x):\n        return FeedForward.__module__\n"),
         "taken.layers",
     ),
-    "conditional imports and main guards": (
-        (
-            "try:\n    import no_such_thing as tool\nexcept ImportError:\n    tool = None\n",
-            USES.format("tool"),
-            "if __name__ == '__main__':\n    LayerNorm = None\n",
-        ),
-        None,
+    "conditional imports": (
+        ("try:\n    import no_such_thing as tool\nexcept ImportError:\n    tool = 7\n", USES.format("tool")),
+        7,
     ),
 }
 
@@ -149,20 +140,9 @@ def test_constants_that_need_what_is_not_there(write_notebook, take, load):
         layers.LayerNorm().f()
 
 
-CELLS = {
-    "magic": "%matplotlib inline\n" + NORM,
-    "shell": "!pip install x; echo it's\n" + NORM,
-    "results": "files = !ls\ny = %timeit 1\n" + NORM,
-    "%%capture": "%%capture out\n\n%%time\n!ls\n" + NORM,
-    "indented": textwrap.indent(NORM, "    "),
-    "prompts": ">>> class LayerNorm:\n...     filled = True\n",
-}
-"""Cells that Jupyter runs: IPython's own input transformer decides what they mean."""
-
-
-@pytest.mark.parametrize("cell", CELLS)
-def test_a_cell_that_jupyter_runs_is_taken(write_notebook, take, load, cell):
-    intake = take(write_notebook(code(CELLS[cell])))
+@pytest.mark.parametrize("lines", ["%matplotlib inline\nfiles = !ls; echo it's\n", "%%capture out\n\n%%time\n!ls\n"])
+def test_a_cell_that_jupyter_runs_is_taken(write_notebook, take, load, lines):
+    intake = take(write_notebook(code(lines + NORM)))
     assert load(intake)["layers"].LayerNorm.filled
     assert not any("cannot be read" in note for note in intake.notes)
 
@@ -193,11 +173,9 @@ def test_notebooks_in_a_folder_or_an_archive(pack, write_zip, take, load):
         intake = take(path)
         assert load(intake)["layers"].LayerNorm.filled and intake.translations == b"a\n"
         assert "work.ipynb" in intake.hashes
-    assert take(pack({**files, "a.ipynb": as_notebook([code("def causal_mask(): pass")])})).submitted == {
-        "layers",
-        "masks",
-    }
-    (pack(files) / "masks.py").touch()
+    both = take(pack({**files, "a.ipynb": as_notebook([code("def causal_mask(): pass")])}))
+    assert both.submitted == {"layers", "masks"}
+    (pack(files) / "masks.py").write_text("x = 1\n")
     intake = take(pack(files))
     assert intake.submitted == {"masks"}
     assert intake.notes == ["the .py files were graded; the notebook beside them was ignored"]

@@ -1,4 +1,4 @@
-"""Imports are found in every form; mentions of what is forbidden are noted, uses of internals are listed."""
+"""Code that is read: imports, mentions of what is forbidden, uses of internals, equal statements, copies of tests."""
 
 import ast
 import re
@@ -9,13 +9,16 @@ from torch import nn
 
 from autograder.intake.names import MAX_NAMES, find_internals, find_mentions, own_imports, wanted_imports
 from autograder.intake.sources import names_in, parse, read_sources
+from autograder.intake.statements import code_of_tests, find_copied, statements_in
+from autograder.intake.submission import Intake, take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT as FOLDER
-from foundation.places import SKELETON
+from foundation.places import REFERENCE, SKELETON
 from validity.variants import read_variants
 
 ASSIGNMENT = read_assignment()
 FORBIDDEN = ASSIGNMENT.contract.forbidden
+RELEASE = read_sources(SKELETON, SKELETON)
 
 
 def wanted_in(text: str) -> list[str]:
@@ -91,22 +94,15 @@ def names(text):
     ("text", "name"),
     [
         ("from torch._decomp import decompositions as d\nx = d.gelu", "torch._decomp.decompositions.gelu"),
-        (
-            "import torch\nA = torch.ops.aten.add.default\ndef f(x):\n    return x._op_dk(1)",
-            "torch.ops.aten.add.default",
-        ),
         ("exec(TEXT)", "builtins.exec"),
-        ("import sys\ndef f():\n    return sys._getframe(1)", "sys._getframe"),
         ("import builtins, torch\nx = builtins.getattr(torch, NAME)", "getattr with a computed name"),
         ("import operator\nx = operator.attrgetter('real.__code__')", ".__code__"),
         ("import torch\nx = torch.sys.modules", "sys.modules"),
         ("import torch\nx = torch.masked.softmax", "torch.masked.softmax"),
         ("match x:\n    case object(tb_frame=y):\n        pass", ".tb_frame"),
-        ("import importlib\nx = importlib.import_module(NAME)", "importlib.import_module"),
         ("import torch.nn.attention.flex_attention", "torch.nn.attention.flex_attention"),
         ('x = """\n""".__class__.__subclasses__()', ".__subclasses__"),
         ("import sys\nx = [s.modules for s in (sys,)]", "sys, handed on"),
-        ("import torch\nfor t in (torch,):\n    x = t.ops", "torch, handed on"),
         ("import torch\nclass A:\n    t = torch\nx = A.t.ops", "torch, handed on"),
         ("import torch\ndef f():\n    import math as torch\nx = torch.ops", "torch.ops"),
         ("from torch._C import *\nx = _nn", "torch._C._nn"),
@@ -126,7 +122,6 @@ def test_a_use_is_listed(text, name):
         "class A:\n    def f(self, i):\n        setattr(self, f'layer_{i}', i)\n        getattr(self, f'layer_{i}')",
         "import operator\nx = operator.attrgetter('weight.grad')",
         "import torch\nt = torch\nx = hasattr(torch, 'compile'), t.add",
-        "import torch\n@torch.compile\ndef f(x):\n    return x",
         "from torch import nn\nclass A(nn.Module):\n    def f(self):\n        return nn.Linear(2, 2), self.compile_",
     ],
 )
@@ -148,29 +143,21 @@ def test_a_module_is_known_by_way_of_another_one(line):
     assert [use.partition(" in ")[0] for use in find_internals(sources, ["layers"], FORBIDDEN, {})] == ["torch.ops"]
 
 
-def test_places_one_for_each_line():
-    sources = {"layers": ("layers.py", "import torch\n\nx = torch._refs.add(torch._refs.mul, 1)  # twice\n")}
-    assert find_internals(sources, ["layers"], FORBIDDEN, {}) == [
-        "torch._refs.add in layers.py, line 3: x = torch._refs.add(torch._refs.mul, 1)  # twice"
+def test_each_line_has_one_place_and_what_a_worker_has_seen_comes_first():
+    sources = {"layers": ("layers.py", "import torch\ny = z(torch)\nx = torch._refs.add(torch._refs.mul, 1)\n")}
+    seen = [("layers", 2, "sys._getframe"), ("layers", 9, "exec"), ("__init__", 1, "exec")]
+    assert find_internals(sources, ["layers"], FORBIDDEN, {}, seen=seen) == [
+        "sys._getframe in layers.py, line 2: y = z(torch)",
+        "torch._refs.add in layers.py, line 3: x = torch._refs.add(torch._refs.mul, 1)",
     ]
     assert find_internals(sources, [], FORBIDDEN, {}) == [], "only what the submission brings"
     assert len(names("import torch\n" + "x = torch._refs.add\n" * 500)) == 20
 
 
 def test_neither_the_reference_nor_a_correct_variant_uses_any(reference):
-    release = read_sources(SKELETON, SKELETON)
-    assert find_internals(reference, ASSIGNMENT.contract.modules, FORBIDDEN, release) == []
+    assert find_internals(reference, ASSIGNMENT.contract.modules, FORBIDDEN, RELEASE) == []
     for variant in read_variants(ASSIGNMENT, reference):
-        assert find_internals(variant.sources, ASSIGNMENT.contract.modules, FORBIDDEN, release) == [], variant.name
-
-
-def test_what_a_worker_has_seen_comes_first_with_its_line():
-    sources = {"layers": ("layers.py", "import torch\nx = torch._refs.add\ny = z(torch)\n")}
-    seen = [("layers", 3, "sys._getframe"), ("layers", 9, "exec"), ("__init__", 1, "exec")]
-    assert find_internals(sources, ["layers"], FORBIDDEN, {}, seen=seen) == [
-        "sys._getframe in layers.py, line 3: y = z(torch)",
-        "torch._refs.add in layers.py, line 2: x = torch._refs.add",
-    ]
+        assert find_internals(variant.sources, ASSIGNMENT.contract.modules, FORBIDDEN, RELEASE) == [], variant.name
 
 
 def is_forbidden(name: str) -> bool:
@@ -191,3 +178,69 @@ def test_the_handout_names_what_is_forbidden():
     classes = {f"nn.{family(name)}" for name in forbidden if isinstance(getattr(nn, name), type)}
     functions = {f"F.{name}" for name in dir(F) if is_forbidden(f"torch.nn.functional.{name}") and name[0] != "_"}
     assert named == classes | functions and len(classes) > 6 and len(functions) > 5
+
+
+@pytest.fixture(scope="module")
+def of_tests() -> dict[int, str]:
+    return code_of_tests(FOLDER, ASSIGNMENT.contract)
+
+
+def copied(sources: dict[str, tuple[str, str]], of_tests: dict[int, str]) -> list[str]:
+    own = sources.keys() - ASSIGNMENT.own_tests
+    return find_copied(Intake("anna", sources, release=RELEASE), own, ASSIGNMENT.contract, of_tests)
+
+
+def texts_in(code: str) -> set[int]:
+    return {statement.text for statement in statements_in({"layers": ("layers.py", code)}, ASSIGNMENT.contract)}
+
+
+CODE = """
+class A:
+    def f(self, x):
+        y = self.w @ x
+        return torch.relu(y)
+"""
+OTHER_WORDS = """
+class B:
+    def g(self, a):
+        '''Doc.'''
+        return torch.relu(
+            b)
+    def h(self, q):
+        c: int = self.m @ q
+"""
+
+
+def test_names_layout_and_order_do_not_count():
+    assert texts_in(CODE) == texts_in(OTHER_WORDS) != texts_in(CODE.replace("relu", "tanh"))
+
+
+class Wrapped(ast.NodeTransformer):
+    """Each value stands in a loop of its own, as somebody might write who knows how statements are compared."""
+
+    def visit_Assign(self, node):
+        return ast.For(node.targets[0], ast.Tuple([node.value], ast.Load()), [ast.Pass()], [], lineno=node.lineno)
+
+    def visit_Return(self, node):
+        return ast.copy_location(ast.Expr(ast.Yield(ast.Tuple([node.value], ast.Load()))), node)
+
+
+@pytest.mark.parametrize("name", ["flows", "layers", "trainings"])
+def test_a_file_of_expected_results_is_found_in_a_submission(name, of_tests):
+    tree = ast.parse((FOLDER / "expected" / f"{name}.py").read_text())
+    text = ast.unparse(ast.fix_missing_locations(Wrapped().visit(tree)))
+    [note] = copied({"layers": ("layers.py", text), "model": ("model.py", "x = 1\n")}, of_tests)
+    assert f"expected/{name}.py" in note and "layers.py, line" in note
+
+
+def test_right_submissions_repeat_nothing(of_tests, reference):
+    intake = take_in(REFERENCE, SKELETON, ASSIGNMENT)
+    assert copied(intake.sources, of_tests) == []
+    for variant in read_variants(ASSIGNMENT, reference):
+        changed = {name: source for name, source in variant.sources.items() if source != reference.get(name)}
+        assert changed and copied(changed, of_tests) == [], variant.name
+
+
+def test_code_that_is_nested_too_deeply_is_listed(of_tests):
+    [note] = copied({"layers": ("layers.py", "x = " + "+".join(["1"] * 1000) + "\n")}, of_tests)
+    assert note == "layers.py, line 1: nested too deeply to be compared with the tests"

@@ -19,7 +19,6 @@ X = torch.randn(2, 3, 6, dtype=torch.float64)
 Y = torch.randn(2, 3, 6, dtype=torch.float64)
 SCORES = 2 * torch.randn(2, 4, 5, dtype=torch.float64)
 WEIGHTS = SCORES.softmax(-1)
-GAIN, SHIFT = torch.randn(2, 6, dtype=torch.float64)
 MASK = torch.tensor([1, 1, 0, 1, 0]).bool().expand(2, 4, 5).clone()
 MASK[0, 1] = False
 SEEN = MASK.any(-1, keepdim=True)
@@ -28,53 +27,27 @@ WIDE = torch.randn(5, 11, dtype=torch.float64)
 QUERY = torch.randn(2, 4, 7, dtype=torch.float64)
 
 
-def norm(x: torch.Tensor, correction: int) -> torch.Tensor:
-    return GAIN * (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True, correction=correction) + SHIFT
-
-
 CASES = {  # what was returned, what is right, the arguments, a part of the message
     "a factor of the sizes": (X / 6**0.5, X, {}, "0.4082 times what is expected; 1 / sqrt(6)"),
-    "the sample variance": (
-        norm(X, 1),
-        norm(X, 0),
-        {"x": X},
-        "positions differ 0.9129 times as much as expected; sqrt(5 / 6)",
-    ),
-    "no residual": (Y, X + Y, {"x": X}, "adding it"),
-    "one number": (torch.full_like(X, 1.5), X, {}, "every value is 1.5"),
-    "a root rounded down": (3 * WIDE, 11**0.5 * WIDE, {}, "3 / sqrt(11) = 0.9045, and 11 is the size of"),
     "a factor that is a size": (7 * X, X, {"query": QUERY}, "7 times what is expected; 7 is the size of an axis of"),
-    "exponentials": (X.exp(), X, {}, "these are the exponentials of the expected values"),
-    "roots": (X.exp().sqrt(), X.exp(), {}, "these are the roots of the expected values"),
+    "a root rounded down": (3 * WIDE, 11**0.5 * WIDE, {}, "3 / sqrt(11) = 0.9045, and 11 is the size of"),
+    "other differences": (2 * X + 1, X, {}, "positions differ 2 times as much as expected; 2 is the size of"),
+    "a residual": (X + Y, Y, {"x": X}, "the difference is x: without it"),
     "vectors of length 1": (F.normalize(X, dim=-1), X, {}, "all have the length 1"),
     "vectors that are cut": (X * (2 / X.norm(dim=-1, keepdim=True)).clamp(max=1), X, {}, "no vector is longer than 2;"),
-    "one place later": (X.roll(1, 1), X, {}, "the expected values in other places"),
-    "one place later, the first lost": (
-        torch.cat([Y[:, :1], X[:, :-1]], 1),
-        X,
-        {},
-        "along axis 1, these are the expected values one place later",
-    ),
+    "a shift": (X + Y[0, 0], X, {}, "each feature differs by the same number"),
+    "relu": (X.relu(), X, {}, "the smallest value is 0;"),
     "the last two": (torch.cat([X[:, :1], Y[:, 1:]], 1), X, {}, "only the last 2 of 3 along axis 1 differ"),
-    "rounded weights": (WEIGHTS.half().double(), WEIGHTS, {}, None),
-    "unchanged": (X, Y, {"x": X}, "the result is x"),
-    "one place": (torch.cat([X[:, :2], Y[:, 2:]], 1), X, {}, "only index 2 of axis 1 differs, of 3"),
     "other places": (X.flip(1), X, {}, "the expected values in other places"),
-    "axes swapped": (X[..., :3].mT, X[..., :3], {}, "the expected values with axes in another order"),
+    "rounded weights": (WEIGHTS.half().double(), WEIGHTS, {}, None),
     "no scale": ((7**0.5 * SCORES).softmax(-1), WEIGHTS, {"query": QUERY}, "2.646 times as far apart"),
+    "scores": (SCORES, WEIGHTS, {}, "weights are never negative"),
     "softmax over queries": (SCORES.softmax(-2), WEIGHTS, {}, "sum to 1 over axis 1"),
     "not normalised": (WEIGHTS * 0.5 * (1 + torch.rand(2, 4, 1)), WEIGHTS, {}, "here they sum to"),
     "the best key": (F.one_hot(SCORES.argmax(-1), 5).double(), WEIGHTS, {}, "one key of each query"),
     "no mask": (WEIGHTS, MASKED, {"mask": MASK}, "a key that the mask forbids has the weight"),
     "an inverted mask": (SCORES.masked_fill(MASK, -1e9).softmax(-1), MASKED, {"mask": MASK}, "share all the weight"),
-    "NaN without keys": (
-        MASKED / SEEN / SEEN,
-        MASKED,
-        {"mask": MASK},
-        "exactly for the queries that may attend to no key",
-    ),
-    "nothing in common": (X, Y, {}, None),
-    "nothing in common with inputs": (X, Y, {"x": QUERY, "mask": None}, None),
+    "nothing in common": (X, Y, {"x": QUERY, "mask": None}, None),
 }
 
 
@@ -86,17 +59,10 @@ def test_one_relation_is_named(name, dtype):
     assert message in text and "\n" not in text if message else text == ""
 
 
-@pytest.mark.parametrize(
-    ("got", "wanted", "message"),
-    [
-        ((2, 5, 3), (2, 3, 5), "another order"),
-        ((2, 3), (2, 3, 1), "of size 1 is missing"),
-        ((2, 3), (2, 4), ""),
-    ],
-)
-def test_of_a_shape_the_axes_are_compared(got, wanted, message):
-    text = observe_shape(got, wanted)
-    assert message in text if message else text == ""
+def test_of_a_shape_the_axes_are_compared():
+    assert "another order" in observe_shape((2, 5, 3), (2, 3, 5))
+    assert "of size 1 is missing" in observe_shape((2, 3), (2, 3, 1))
+    assert observe_shape((2, 3), (2, 4)) == ""
 
 
 def test_the_place_of_the_largest_difference_is_drawn():
@@ -142,10 +108,7 @@ def test_the_plain_row_is_shown_unless_a_shape_or_something_observed_explains_mo
         (None, {"without a mask"}),
         (MASK, {"with a mask", "with a mask of 3 axes", "with a query that may attend to no key"}),
         (MASK[1, :1], {"with a mask", "with a mask of 2 axes"}),
-        (
-            torch.ones(1, 2, 3, 3).bool(),
-            {"with a mask", "with a mask of 4 axes", "with a mask for each head", "with a mask that forbids nothing"},
-        ),
+        (torch.ones(1, 2, 3, 3).bool(), {"with a mask", "with a mask of 4 axes", "with a mask for each head"}),
     ],
 )
 def test_traits_of_a_mask(mask, traits):
