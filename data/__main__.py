@@ -3,97 +3,289 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import shlex
 import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
 
-from foundation.command_line import Parser, print_anywhere, run_command
-from foundation.whole_files import check_folder
+from tokenizers import Tokenizer
 
-from . import files
-from .files import CorpusError, files_of_others, output_folder, read_manifest
-from .generator.build import build
+from foundation.command_line import Parser, UserError, positive, print_anywhere, run_command
+from foundation.whole_files import check_folder, write_whole
+from reference.data import SEPARATOR
+
+from .encodings import SPLITS, Choices, Tokenizers
+from .generator.build import DEV, TEST, TEST_SOURCE, TRAIN, build, contents_of, vocabulary_of
 from .generator.chance import read_settings
 from .generator.entries import read_lexicon
-from .prepare import add_prepare_options
+from .parallel_text import TextPair, prepare, read_columns, read_dataset, read_files, split_name
 
-EXAMPLES = """examples:
+DATA_FOLDER = Path(__file__).resolve().parent
+MANIFEST = "manifest.json"
+"""Seeds and sizes of the course's corpus, and a checksum of each file."""
+GENERATED = "private/generated.json"
+"""The same of the last corpus that `generate` wrote, recorded as the course's or not."""
+SUMMARY = "summary.json"
+"""What `prepare` made in a folder."""
+DEFAULTS = Choices()
+PRESETS: dict[str, tuple[str, str, Choices]] = {
+    "wmt14-de-en": ("wmt14", "de-en", Choices(languages=("de", "en"), pre_tokenizer="whitespace", joint=True)),
+    "opus-books-en-it": (
+        "opus_books",
+        "en-it",
+        Choices("words", "whitespace", 30_000, min_count=2, most_tokens=350, dev="10%", test=0, languages=("en", "it")),
+    ),
+}
+"""Dataset, configuration and choices by the name of the training preset that goes with them."""
+GENERATE_EXAMPLES = """examples:
   python -m data generate                          the course's corpus, as data/manifest.json records it
   python -m data generate --test-seed 7            the same, but a fresh hidden test set
   python -m data generate --seed 7 --output other  a new corpus, in the folder 'other'
   python -m data prepare --help                    a corpus of your own, from any parallel text
 """
-SEED_HELP = "seed of the whole corpus (default: the one in data/manifest.json)"
-TEST_SEED_HELP = "seed of the test split only; training split, dev split and BPE stay as they are"
-OUTPUT_HELP = "folder for corpus/, private/ and manifest.json (default: data/)"
-UPDATE_HELP = "make this the course's corpus: record its seeds and checksums in data/manifest.json"
-CHANGED = (
-    "the lexicon, grammar or settings no longer give the corpus in data/manifest.json; if that is meant, run "
-    "'python -m data generate --update-manifest'"
-)
+PREPARE_EXAMPLES = """examples:
+  python -m data prepare --train train.de.gz train.en.gz --dev-files val.de.gz val.en.gz --test 0 \\
+      --vocabulary 18000 --joint --lowercase --languages de en --output corpora/deen
+  python -m data prepare --preset opus-books-en-it --output corpora/enit
+  python -m data prepare --preset wmt14-de-en --dataset folder/of/parquet --output corpora/wmt14
+  python -m data prepare --pairs fra.txt --columns 2 1 --lowercase --output corpora/fren
+then:
+  python -m reference train --corpus corpora/deen --output runs/deen
+"""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command; returns the exit status: 0, or 2 for wrong input."""
     print_anywhere()
-    options = _parser().parse_args(arguments)
+    shape = argparse.RawDescriptionHelpFormatter
+    about = "Makes the bundled French-English corpus; prepares others."
+    parser = Parser(prog="python -m data", description=about, epilog=GENERATE_EXAMPLES, formatter_class=shape)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, run, about, examples, add_options in (
+        ("generate", generate, "draw the corpus and write its files", GENERATE_EXAMPLES, _add_generate_options),
+        ("prepare", run_prepare, "turn parallel text into a corpus and its encodings", PREPARE_EXAMPLES, _add_options),
+    ):
+        command = commands.add_parser(name, help=about, description=about, epilog=examples, formatter_class=shape)
+        command.set_defaults(run=run)
+        add_options(command)
+    options = parser.parse_args(arguments)
     return run_command("data", lambda: int(options.run(options)))
 
 
-def _parser() -> argparse.ArgumentParser:
-    shape = argparse.RawDescriptionHelpFormatter
-    about = "Makes the bundled French-English corpus; prepares others."
-    parser = Parser(prog="python -m data", description=about, epilog=EXAMPLES, formatter_class=shape)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    about = "draw the corpus and write its files"
-    command = commands.add_parser("generate", help=about, description=about, epilog=EXAMPLES, formatter_class=shape)
-    command.set_defaults(run=generate)
-    command.add_argument("--output", type=output_folder, default=files.DATA_FOLDER, metavar="DIR", help=OUTPUT_HELP)
-    command.add_argument("--seed", type=int, metavar="N", help=SEED_HELP)
-    command.add_argument("--test-seed", type=int, metavar="N", help=TEST_SEED_HELP)
-    command.add_argument("--update-manifest", action="store_true", help=UPDATE_HELP)
-    about = "turn parallel text into a corpus and its encodings"
-    add_prepare_options(commands.add_parser("prepare", help=about, description=about, formatter_class=shape))
-    return parser
+def output_folder(text: str) -> Path:
+    """Reads the name of a folder to write to; refuses an empty one (from an unset shell variable)."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty; write '.' for the current folder")
+    return Path(text)
+
+
+def write_corpus(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Writes the files of a course's corpus; the word alignments that earlier versions of the kit put there go."""
+    for old in folder.glob("*/fren.*.align"):
+        old.unlink()
+    for name, content in contents.items():
+        write_whole(folder / name, content)
+
+
+# -- the bundled corpus ---------------------------------------------------------------------------------
+
+
+def _add_generate_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    about = "folder for corpus/, private/ and manifest.json (default: data/)"
+    add("--output", type=output_folder, default=DATA_FOLDER, metavar="DIR", help=about)
+    add("--seed", type=int, metavar="N", help="seed of the whole corpus (default: the one in data/manifest.json)")
+    about = "seed of the test split only; training split, dev split and BPE stay as they are"
+    add("--test-seed", type=int, metavar="N", help=about)
+    about = "make this the course's corpus: record its seeds and checksums in data/manifest.json"
+    add("--update-manifest", action="store_true", help=about)
 
 
 def generate(options: argparse.Namespace) -> int:
     """Draws a corpus and writes it; for the default corpus, compares it with the committed manifest."""
     check_folder(options.output)  # before the work, not after it
-    recorded = read_manifest()
-    is_default_place = options.output.resolve() == files.DATA_FOLDER
-    own = files_of_others() if is_default_place else []
-    if own:
+    is_default_place = options.output.resolve() == DATA_FOLDER
+    if is_default_place and (own := files_of_others()):
         print(f"{', '.join(own)}: a corpus of your own, not made by 'generate': it stays until you move it away")
         return 0
+    recorded = json.loads((DATA_FOLDER / MANIFEST).read_bytes())
     seed, test_seed = recorded["seed"], recorded["test_seed"]
     if options.seed is not None:
         seed = test_seed = options.seed
     test_seed = test_seed if options.test_seed is None else options.test_seed
     corpus = build(read_lexicon(), read_settings(), seed, test_seed)
-    contents = corpus.contents()
+    contents = contents_of(corpus)
     manifest = {
         "seed": seed,
         "test_seed": test_seed,
-        "counts": {split: len(getattr(corpus, split)) for split in ("train", "dev", "test")},
-        "vocabulary": corpus.vocabulary(),
-        "files": {name: files.checksum(content) for name, content in contents.items()},
+        "counts": {split: len(pairs) for split, pairs in corpus.items()},
+        "vocabulary": vocabulary_of(corpus),
+        "files": {name: checksum(content) for name, content in contents.items()},
     }
     is_recorded = (seed, test_seed) == (recorded["seed"], recorded["test_seed"])
-    changed = [name for name in contents if manifest["files"][name] != recorded["files"].get(name)]
+    changed = [name for name, digest in manifest["files"].items() if digest != recorded["files"].get(name)]
     if is_default_place and is_recorded and not options.update_manifest and changed:
-        raise CorpusError(f"{', '.join(changed)}: {CHANGED}")
+        fault = "the lexicon, grammar or settings no longer give the corpus in data/manifest.json"
+        remedy = "if that is meant, run 'python -m data generate --update-manifest'"
+        raise UserError(f"{', '.join(changed)}: {fault}; {remedy}")
     record = f"{json.dumps(manifest, indent=2, sort_keys=True)}\n".encode()
     if options.update_manifest or not is_default_place:
-        contents[files.MANIFEST] = record
+        contents[MANIFEST] = record
     if is_default_place:
-        contents[files.GENERATED] = record
-    files.write_corpus(options.output, contents)
+        contents[GENERATED] = record
+    write_corpus(options.output, contents)
     counts = ", ".join(f"{count} {split}" for split, count in manifest["counts"].items())
     print(f"{options.output}: {counts} pairs from seed {seed}, test seed {test_seed}")
     print("vocabulary: {french} French, {english} English subwords".format(**manifest["vocabulary"]))
     if is_default_place and not is_recorded and not options.update_manifest:
         print("note: not the corpus that data/manifest.json records; --update-manifest makes it so")
     return 0
+
+
+def checksum(content: bytes) -> str:
+    """The sha256 of a file."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def files_of_others() -> list[str]:
+    """The names of files in `data/` that a corpus consists of and that the generator has not written."""
+    records = [DATA_FOLDER / name for name in (MANIFEST, GENERATED) if (DATA_FOLDER / name).is_file()]
+    known = {(name, digest) for record in records for name, digest in json.loads(record.read_bytes())["files"].items()}
+    present = [name for name in (TRAIN, DEV, TEST_SOURCE, TEST) if (DATA_FOLDER / name).is_file()]
+    return [name for name in present if (name, checksum((DATA_FOLDER / name).read_bytes())) not in known]
+
+
+# -- other text -----------------------------------------------------------------------------------------
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    sides = ("SOURCE", "TARGET")
+    add = parser.add_argument
+    add("--preset", choices=PRESETS, help="choices to start from, as `train` has them; further options change them")
+    add("--train", type=Path, nargs=2, metavar=sides, help="translations line by line; plain text or .gz")
+    add("--pairs", type=Path, metavar="FILE", help="lines with columns, separated by tabs; plain text or .gz")
+    add("--dataset", metavar="NAME", help="a dataset on the Hugging Face hub, or a folder that `datasets` can read")
+    for split in ("dev", "test"):
+        more = f"likewise for the {split} split, instead of the dataset's; otherwise pairs are drawn"
+        add(f"--{split}-files", type=Path, nargs=2, metavar=sides, help=more)
+    add("--config", help="configuration of the dataset, such as de-en")
+    add("--columns", type=positive, nargs=2, metavar=sides, default=(1, 2), help="of --pairs (default: 1 2)")
+    for item in fields(Choices):
+        text = f"{item.metadata['help']} (default: {item.default})"
+        add("--" + item.name.replace("_", "-"), **{**item.metadata, "help": text})
+    add("--as-course", action="store_true", help="also put it in data/, in place of the course's, for `make release`")
+    add("--learn-anew", action="store_true", help="learn the encodings even if the folder has some of the same choices")
+    add("--output", type=output_folder, required=True, metavar="DIR", help="folder for the files")
+
+
+def run_prepare(options: argparse.Namespace) -> int:
+    """Writes a corpus from other text and prints a summary."""
+    dataset, config, start = PRESETS.get(options.preset, (None, None, DEFAULTS))
+    if not (options.train or options.pairs or options.dataset):
+        options.dataset, options.config = dataset, options.config or config
+    if options.languages is not None:
+        options.languages = tuple(options.languages)
+    given = {name: getattr(options, name) for name in vars(DEFAULTS) if getattr(options, name) is not None}
+    choices = replace(start, **given)
+    folder = options.output
+    earlier = read_summary(folder)  # now, not after an hour of work
+    known = None if options.learn_anew else find_encodings(folder, earlier, choices)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".prepare-", dir=folder.parent) as made:
+        summary = prepare(read_text(options, choices), choices, Path(made), known)
+        summary["preset"], summary["tokenizers"] = options.preset, "used again" if known else "learnt"
+        summary["files"] = sorted(file.name for file in Path(made).iterdir())
+        (Path(made) / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        folder.mkdir(exist_ok=True)
+        for name in earlier.get("files", ()):
+            (folder / name).unlink(missing_ok=True)
+        for name in [*summary["files"], SUMMARY]:
+            (Path(made) / name).replace(folder / name)
+    print("\n".join(report(folder, summary)))
+    if options.as_course:
+        put_in_course(folder, summary)
+    return 0
+
+
+def put_in_course(folder: Path, summary: Mapping[str, Any]) -> None:
+    """Puts a prepared corpus in the place of the course's; the references of its test split become private.
+
+    Raises:
+        UserError: where a split is missing.
+    """
+    contents = {}
+    for split, name in zip(SPLITS, (TRAIN, DEV, TEST), strict=True):
+        if not summary["pairs"][split]:
+            raise UserError(f"{folder}: has no {split} split, which a course needs; --{split} N draws one")
+        contents[name] = (folder / f"{split}.{summary['encoding']}").read_bytes()
+    references = contents[TEST].decode().splitlines()
+    contents[TEST_SOURCE] = "".join(f"{line.partition(SEPARATOR)[0]}\n" for line in references).encode()
+    write_corpus(DATA_FOLDER, contents)
+    print(f"in {DATA_FOLDER}: {', '.join(contents)}; `make release` uses them")
+
+
+def read_text(options: argparse.Namespace, choices: Choices) -> dict[str, Iterable[TextPair]]:
+    """Opens the texts by split. Raises: UserError where none is named."""
+    named = {"train": options.train, "dev": options.dev_files, "test": options.test_files}
+    splits: dict[str, Iterable[TextPair]] = {name: read_files(*paths) for name, paths in named.items() if paths}
+    if options.pairs:
+        splits["train"] = read_columns(options.pairs, tuple(options.columns))
+    elif options.dataset:
+        if choices.languages == DEFAULTS.languages:
+            raise UserError("--dataset: name the languages too: --languages de en")
+        theirs = read_dataset(options.dataset, options.config, choices.languages)
+        splits = {**{name: rows for name, rows in theirs.items() if split_name(name) not in splits}, **splits}
+    elif not options.train:
+        raise UserError("no text is named: --train, --pairs, --dataset, or a --preset with a dataset of its own")
+    return splits
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """Reads the record of an earlier `prepare` in a folder; nothing where it is empty or new.
+
+    Raises:
+        UserError: if there are other files in it.
+    """
+    path = folder / SUMMARY
+    if path.is_file():
+        return dict(json.loads(path.read_bytes()))
+    if folder.exists() and any(folder.iterdir()):
+        raise UserError(f"{folder}: has files that 'prepare' did not write; choose another --output")
+    return {}
+
+
+def find_encodings(folder: Path, earlier: dict[str, Any], choices: Choices) -> Tokenizers | None:
+    """The encodings that the folder has, if they were learnt with the same choices."""
+    if any(earlier.get(name) != value for name, value in choices.of_encodings.items()):
+        return None
+    try:
+        source, target = (Tokenizer.from_file(str(folder / name)) for name in choices.tokenizer_names)
+    except Exception as problem:  # the library raises plain ones
+        raise UserError(f"{folder}: {problem}; --learn-anew makes its encodings again") from None
+    source.encode_special_tokens = target.encode_special_tokens = True
+    return source, target
+
+
+def report(folder: Path, summary: dict[str, Any]) -> Iterator[str]:
+    """Yields the lines that describe the corpus."""
+    counts, longest = summary["pairs"], summary["longest"]
+    yield f"{folder}: " + ", ".join(f"{counts[split]:,} {split}" for split in SPLITS)
+    yield "dropped: " + (", ".join(f"{count:,} {why}" for why, count in summary["dropped"].items()) or "none")
+    yield f"longest source: {longest['source']:,} tokens; longest target: {longest['target']:,}"
+    if summary["tokenizers"] == "used again":
+        names = ", ".join(name for name in summary["files"] if name.startswith("tokenizer"))
+        yield f"{names}: used again, as found in the folder; --learn-anew replaces them"
+    if not counts["dev"]:
+        yield "note: there is no dev split, which training needs: --dev N draws one"
+        return
+    preset = ["--preset", summary["preset"]] if summary["preset"] else []
+    places = ["--corpus", str(folder), "--output", f"runs/{folder.name}"]
+    yield f"next: {shlex.join(['python', '-m', 'reference', 'train', *preset, *places])}"
 
 
 if __name__ == "__main__":

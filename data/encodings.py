@@ -1,9 +1,9 @@
 """Encodings of text, learnt with the library `tokenizers` on a training split alone: byte pairs or whole words.
 
-The bundled corpus is words already: each of its languages has `Subwords`, byte pairs with a vocabulary of a given
-size. Other text gets an `Encoding`: one JSON file, complete in itself, so that `Tokenizer.from_file(path).encode(text)`
-normalises raw text, cuts it, and puts `[BOS]` and `[EOS]` around it. In the lines of a corpus there are no such tokens,
-a piece that goes on ends in `@@`, and what the encoding does not know is `<unk>`.
+The bundled corpus is words already: `learn_subwords` gives each language a vocabulary of a given size. For other
+text, `learn` makes files that are complete in themselves: `Tokenizer.from_file(path).encode(text)` normalises raw text,
+cuts it, and puts `[BOS]` and `[EOS]` around it. In the lines of a corpus there are no such tokens, a piece that goes on
+ends in `@@`, and what the encoding does not know is `<unk>`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,8 @@ from tokenizers.trainers import BpeTrainer  # noqa: E402
 
 from foundation.command_line import at_least, positive  # noqa: E402
 from given.extras.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
+from reference.data import SEPARATOR  # noqa: E402
 from reference.vocab import CONTINUES  # noqa: E402
-
-from .files import SEPARATOR  # noqa: E402
 
 SPECIAL = ("[PAD]", UNKNOWN, "[BOS]", "[EOS]")  # in the order of their ids
 UNKNOWN_WORD = "<unk>"  # in the lines of a corpus
@@ -64,36 +63,17 @@ def train_bpe(tokenizer: Tokenizer, lines: Lines, size: int, special: Sequence[s
 ATTEMPTS = 8
 
 
-class Subwords:
-    """One language's byte pairs, learnt from sentences of words; `size` counts letters and merges."""
-
-    def __init__(self, sentences: Iterable[Sequence[str]], size: int):
-        model = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
-        model.pre_tokenizer = WhitespaceSplit()
-        # sorted, so that ties do not depend on the order of the sentences
-        lines = sorted(" ".join(sentence) for sentence in sentences)
-        self._model = train_bpe(model, lambda: lines, size)
-        self._pieces: dict[str, list[str]] = {}
-
-    def pieces(self, word: str) -> list[str]:
-        """Cuts a word into pieces: `lower -> low@@ er`."""
-        if word not in self._pieces:
-            self._pieces[word] = split_text(self._model, word, CONTINUES)
-        return self._pieces[word]
-
-    def encode(self, sentence: Iterable[str]) -> list[str]:
-        """The tokens of a sentence."""
-        return [piece for word in sentence for piece in self.pieces(word)]
-
-
-def learn_subwords(sentences: Sequence[Sequence[str]], vocabulary: int) -> Subwords:
-    """Learns the byte pairs whose vocabulary on `sentences` is nearest to `vocabulary`."""
-    size = vocabulary
-    attempts: list[tuple[int, Subwords]] = []
+def learn_subwords(sentences: Iterable[str], vocabulary: int) -> Tokenizer:
+    """Learns the byte pairs of a language whose vocabulary on sentences of words is nearest to `vocabulary`."""
+    lines = sorted(sentences)  # so that ties do not depend on their order
+    size = vocabulary  # letters and merges, of which some never occur alone
+    attempts: list[tuple[int, Tokenizer]] = []
     for _ in range(ATTEMPTS):
-        subwords = Subwords(sentences, size)
-        too_many = len({piece for sentence in sentences for piece in subwords.encode(sentence)}) - vocabulary
-        attempts.append((abs(too_many), subwords))
+        tokenizer = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
+        tokenizer.pre_tokenizer = WhitespaceSplit()
+        tokenizer = train_bpe(tokenizer, lambda: lines, size)
+        too_many = len({piece for line in lines for piece in encode(tokenizer, line)}) - vocabulary
+        attempts.append((abs(too_many), tokenizer))
         if too_many == 0:
             break
         size -= too_many

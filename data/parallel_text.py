@@ -23,10 +23,11 @@ from typing import Any
 
 from tqdm import tqdm
 
+from foundation.command_line import UserError
 from given.config import LANGUAGES
+from reference.data import SEPARATOR
 
 from .encodings import SPLITS, Choices, Tokenizers, cut, empty_tokenizer, encode, learn
-from .files import SEPARATOR, CorpusError
 
 HUB_SECONDS = 4.0
 MOST_CHARACTERS = 10_000  # longer lines are not sentences
@@ -35,24 +36,24 @@ TextPair = tuple[str, str]
 
 
 def read_files(source: Path, target: Path) -> Iterator[TextPair]:
-    """Reads pairs of lines of two files (UTF-8, `.gz` or not). Raises: CorpusError where one has more lines."""
+    """Reads pairs of lines of two files (UTF-8, `.gz` or not). Raises: UserError where one has more lines."""
     for number, pair in enumerate(zip_longest(_read_lines(source), _read_lines(target))):
         if None in pair:
             path = source if pair[0] is None else target
             hint = "line n of one must translate line n of the other"
-            raise CorpusError(f"{path} ends after {number:,} lines, before the other file; {hint}")
+            raise UserError(f"{path} ends after {number:,} lines, before the other file; {hint}")
         yield pair
 
 
 def read_columns(path: Path, columns: tuple[int, int]) -> Iterator[TextPair]:
-    """Reads pairs of columns, numbered from 1, without empty lines. Raises: CorpusError where there are too few."""
+    """Reads pairs of columns, numbered from 1, without empty lines. Raises: UserError where there are too few."""
     for number, line in enumerate(_read_lines(path), start=1):
         cells = line.split("\t")
         if not line.strip():
             continue
         if len(cells) < max(columns):
             counts = f"{len(cells)} columns, separated by tabs; expected at least {max(columns)}"
-            raise CorpusError(f"{path}:{number}: {counts} (--columns names source and target)")
+            raise UserError(f"{path}:{number}: {counts} (--columns names source and target)")
         yield cells[columns[0] - 1], cells[columns[1] - 1]
 
 
@@ -64,15 +65,15 @@ def _read_lines(path: Path) -> Iterator[str]:
             for number, line in enumerate(file, start=1):
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n")
     except (OSError, EOFError, zlib.error) as problem:
-        raise CorpusError(f"{path}: {getattr(problem, 'strerror', None) or problem}") from None
+        raise UserError(f"{path}: {getattr(problem, 'strerror', None) or problem}") from None
     except UnicodeDecodeError:
-        raise CorpusError(f"{path}:{number}: not UTF-8 text") from None
+        raise UserError(f"{path}:{number}: not UTF-8 text") from None
 
 
 def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str, Iterator[TextPair]]:
     """The splits of a dataset, on the hub or in a folder, whose rows have a text per language.
 
-    The texts are in a field `translation` or in columns. Raises: CorpusError if it cannot be loaded, or has none.
+    The texts are in a field `translation` or in columns. Raises: UserError if it cannot be loaded, or has none.
     """
     import datasets  # takes seconds to load
     from huggingface_hub import HfApi, constants
@@ -90,7 +91,7 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
         splits = datasets.load_dataset(name, config)
     except Exception as problem:  # of a dozen libraries: no such name, no such configuration, a damaged file
         first = (str(problem).splitlines() or [type(problem).__name__])[0]
-        raise CorpusError(f"--dataset {name}: it cannot be loaded: {first}") from None
+        raise UserError(f"--dataset {name}: it cannot be loaded: {first}") from None
 
     def rows(split: str) -> Iterator[TextPair]:
         for row in splits[split]:
@@ -98,7 +99,7 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
             # An empty cell of a table is None.
             if not all(side in texts and isinstance(texts[side] or "", str) for side in languages):
                 known, expected = ", ".join(map(str, texts)), " and ".join(languages)
-                raise CorpusError(f"--dataset {name}: a row has {known}; expected texts in {expected}")
+                raise UserError(f"--dataset {name}: a row has {known}; expected texts in {expected}")
             yield texts[languages[0]] or "", texts[languages[1]] or ""
 
     return {split: rows(split) for split in splits}
@@ -134,7 +135,7 @@ def prepare(
         A summary: the choices, and the numbers of pairs kept and dropped.
 
     Raises:
-        CorpusError: if too little is left.
+        UserError: if too little is left.
     """
     with tempfile.TemporaryDirectory(prefix="sentences-", dir=folder) as name:
         sentences, dropped = clean(splits, choices, Path(name))
@@ -148,7 +149,7 @@ def prepare(
             if too_long := pairs.count - counts[split]:
                 dropped["too long"] += too_long
     if not counts["train"]:
-        raise CorpusError(_nothing_left(dropped))
+        raise UserError(_nothing_left(dropped))
     for name, encoding in zip(choices.tokenizer_names, encodings, strict=True):
         (folder / name).write_text(encoding.to_str(pretty=True), encoding="utf-8")
     # how raw text becomes tokens and back; see `given/extras/raw_text.py`
@@ -179,7 +180,7 @@ def clean(
     """
     named = {split_name(name): pairs for name, pairs in splits.items()}
     if "train" not in named:
-        raise CorpusError(f"it has no split 'train', only {', '.join(splits)}")
+        raise UserError(f"it has no split 'train', only {', '.join(splits)}")
     tokenizer = empty_tokenizer(choices)
     dropped: Counter[str] = Counter()
     seen: set[bytes] = set()
@@ -204,12 +205,12 @@ def clean(
                     count += 1
         sentences[split] = SentencePairs(path, count)
     if not sentences["train"].count:
-        raise CorpusError(_nothing_left(dropped))
+        raise UserError(_nothing_left(dropped))
     return sentences, dropped
 
 
 def draw(sentences: dict[str, SentencePairs], choices: Choices) -> None:
-    """Takes the missing splits out of the training text, and adds them. Raises: CorpusError where it is too short."""
+    """Takes the missing splits out of the training text, and adds them. Raises: UserError where it is too short."""
     pairs = sentences["train"]
     sizes = {split: getattr(choices, split) for split in SPLITS if split not in sentences}
     for split, size in sizes.items():
@@ -218,7 +219,7 @@ def draw(sentences: dict[str, SentencePairs], choices: Choices) -> None:
     total = sum(sizes.values())
     if 4 * total > 3 * pairs.count:
         wanted = " and ".join(f"{size:,} of them for {split}" for split, size in sizes.items())
-        raise CorpusError(f"{pairs.count:,} pairs are too few to take {wanted}; name a smaller --dev or --test")
+        raise UserError(f"{pairs.count:,} pairs are too few to take {wanted}; name a smaller --dev or --test")
     drawn = random.Random(choices.seed).sample(range(pairs.count), total)  # noqa: S311  # nothing depends on its secrecy
     names = [split for split, size in sizes.items() for _ in range(size)]
     split_of = dict(zip(drawn, names, strict=True))

@@ -9,69 +9,31 @@ and the encoding as they are.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
 from itertools import chain, islice
-from typing import NamedTuple
 
-from .. import files
-from ..encodings import Subwords, learn_subwords
+from reference.data import SEPARATOR
+
+from ..encodings import encode, learn_subwords
 from .chance import Draw, Settings
 from .english import English
 from .entries import Lexicon
 from .french import French
 from .sentences import draw_sentence
 
+TRAIN, DEV = "corpus/fren.train.bpe", "corpus/fren.dev.bpe"
+TEST_SOURCE, TEST = "corpus/fren.test.src.bpe", "private/fren.test.bpe"
 LANGUAGES = ("french", "english")
 SPECIAL_IDS = 3  # pad, bos, eos: in the vocabulary, but not in the corpus
 
-Words = tuple[str, ...]
-
-
-class Pair(NamedTuple):
-    """The words of a French sentence and of its English translation."""
-
-    french: Words
-    english: Words
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Three splits, and the byte pairs of both languages, learnt on the first."""
-
-    train: list[Pair]
-    dev: list[Pair]
-    test: list[Pair]
-    subwords: list[Subwords]
-
-    def contents(self) -> dict[str, bytes]:
-        """Content of each file by its path under the output folder."""
-        contents: dict[str, Iterable[str]] = {
-            files.TRAIN: map(self._line, self.train),
-            files.DEV: map(self._line, self.dev),
-            files.TEST: map(self._line, self.test),
-            files.TEST_SOURCE: (" ".join(self.subwords[0].encode(pair.french)) for pair in self.test),
-        }
-        return {name: "".join(f"{text}\n" for text in lines).encode() for name, lines in contents.items()}
-
-    def _line(self, pair: Pair) -> str:
-        french, english = (" ".join(tokens) for tokens in encode(pair, self.subwords))
-        return f"{french}{files.SEPARATOR}{english}"
-
-    def vocabulary(self) -> dict[str, int]:
-        """Distinct tokens of the training split and the special ids, by language."""
-        sides = zip(*(encode(pair, self.subwords) for pair in self.train), strict=True)
-        sizes = [len(set(chain.from_iterable(side))) + SPECIAL_IDS for side in sides]
-        return dict(zip(LANGUAGES, sizes, strict=True))
-
-
-def encode(pair: Pair, subwords: Sequence[Subwords]) -> list[list[str]]:
-    """The tokens of both sides."""
-    return [of_side.encode(words) for of_side, words in zip(subwords, pair, strict=True)]
+Pair = tuple[str, str]
+"""A French sentence and its English translation: words, or their subwords, separated by spaces."""
+Corpus = dict[str, list[Pair]]
+"""The pairs of train, dev and test."""
 
 
 def build(lexicon: Lexicon, settings: Settings, seed: int, test_seed: int) -> Corpus:
-    """Draws a corpus.
+    """Draws a corpus, in subwords.
 
     Args:
         lexicon: the words.
@@ -83,10 +45,14 @@ def build(lexicon: Lexicon, settings: Settings, seed: int, test_seed: int) -> Co
     train: list[Pair] = []
     dev: list[Pair] = []
 
-    def fits(pair: Pair) -> bool:
-        return all(len(side) <= size["max_tokens"] for side in encode(pair, subwords))
+    def in_subwords(pair: Pair) -> Pair:
+        french, english = (" ".join(encode(*of_side)) for of_side in zip(tokenizers, pair, strict=True))
+        return french, english
 
-    def draw_test(number: int, taken: set[Words]) -> list[Pair]:
+    def fits(pair: Pair) -> bool:
+        return all(len(side.split()) <= size["max_tokens"] for side in in_subwords(pair))
+
+    def draw_test(number: int, taken: set[str]) -> list[Pair]:
         stream = draw_pairs(lexicon, settings, f"test {number}", ("test",), taken)
         return list(islice(filter(fits, (pair for _, pair in stream)), size["test"]))
 
@@ -96,18 +62,31 @@ def build(lexicon: Lexicon, settings: Settings, seed: int, test_seed: int) -> Co
             split, pair = next(stream)
             (train if split == "train" else dev).append(pair)
         # Dropping a pair changes the encoding, so it is learnt again until nothing more is dropped.
-        sides = list(zip(*train, strict=True))
-        subwords = [learn_subwords(sides[n], size[f"{LANGUAGES[n]}_vocabulary"] - SPECIAL_IDS) for n in (0, 1)]
+        sizes = [size[f"{language}_vocabulary"] - SPECIAL_IDS for language in LANGUAGES]
+        tokenizers = list(map(learn_subwords, zip(*train, strict=True), sizes))
         train = list(filter(fits, train))
     dev = list(islice(filter(fits, chain(dev, (pair for split, pair in stream if split == "dev"))), size["dev"]))
     test = draw_test(seed, set())
     if test_seed != seed:
-        test = draw_test(test_seed, {pair.french for pair in test})
-    return Corpus(train, dev, test, subwords)
+        test = draw_test(test_seed, {french for french, _ in test})
+    return {name: list(map(in_subwords, pairs)) for name, pairs in (("train", train), ("dev", dev), ("test", test))}
+
+
+def contents_of(corpus: Corpus) -> dict[str, bytes]:
+    """The content of each file by its path under the output folder."""
+    train, dev, test = ([SEPARATOR.join(pair) for pair in pairs] for pairs in corpus.values())
+    lines = {TRAIN: train, DEV: dev, TEST: test, TEST_SOURCE: [french for french, _ in corpus["test"]]}
+    return {name: "".join(f"{line}\n" for line in of_file).encode() for name, of_file in lines.items()}
+
+
+def vocabulary_of(corpus: Corpus) -> dict[str, int]:
+    """The number of distinct tokens of the training split and of special ids, by language."""
+    sides = zip(LANGUAGES, zip(*corpus["train"], strict=True), strict=True)
+    return {language: len({token for text in side for token in text.split()}) + SPECIAL_IDS for language, side in sides}
 
 
 def draw_pairs(
-    lexicon: Lexicon, settings: Settings, seed: str, splits: Collection[str], taken: set[Words]
+    lexicon: Lexicon, settings: Settings, seed: str, splits: Collection[str], taken: set[str]
 ) -> Iterator[tuple[str, Pair]]:
     """Endless pairs, each with the split that it belongs to, one of `splits`, from one random stream.
 
@@ -116,18 +95,19 @@ def draw_pairs(
     draw, size = Draw(seed, lexicon, settings), settings["size"]
     while True:
         sentence = draw_sentence(draw)
-        french = tuple(French(sentence).write())
-        split = split_of(french, size)
-        if french in taken or len(french) > size["max_tokens"] or split not in splits:
+        french = French(sentence).write()
+        text = " ".join(french)
+        split = split_of(text, size)
+        if text in taken or len(french) > size["max_tokens"] or split not in splits:
             continue
-        english = tuple(English(sentence).write())
+        english = English(sentence).write()
         if len(english) <= size["max_tokens"]:
-            taken.add(french)
-            yield split, Pair(french, english)
+            taken.add(text)
+            yield split, (text, " ".join(english))
 
 
-def split_of(french: Words, size: dict[str, int]) -> str:
+def split_of(french: str, size: dict[str, int]) -> str:
     """Returns the split of a sentence: its hash is a point on a line that is divided like the splits' sizes."""
-    digest = hashlib.sha256(" ".join(french).encode()).digest()
+    digest = hashlib.sha256(french.encode()).digest()
     point = int.from_bytes(digest[:8], "big") / 2**64 * (size["train"] + size["dev"] + size["test"])
     return "train" if point < size["train"] else "dev" if point < size["train"] + size["dev"] else "test"

@@ -29,10 +29,6 @@ Classes = dict[str, dict[str, Any]]
 T = TypeVar("T")
 
 
-class LexiconError(UserError):
-    """The lexicon is wrong; the message names the file and the line."""
-
-
 @dataclass(frozen=True)
 class Selection:
     """The nouns that a verb or adjective goes with: classes, and single nouns of a class.
@@ -163,7 +159,7 @@ def read_table(path: Path, entry: Callable[[Row], T]) -> list[T]:
     """Makes an entry of each line of a table with a header; those that start with `#` are comments.
 
     Raises:
-        LexiconError: where a line has other cells than the header, or one that its entry cannot take.
+        UserError: where a line has other cells than the header, or one that its entry cannot take.
     """
     entries: list[T] = []
     header: list[str] = []
@@ -177,7 +173,7 @@ def read_table(path: Path, entry: Callable[[Row], T]) -> list[T]:
         try:
             entries.append(entry(dict(zip(header, cells, strict=True))))
         except (KeyError, ValueError) as problem:
-            raise LexiconError(f"{path}:{number}: wrong cells: {problem}") from None
+            raise UserError(f"{path}:{number}: wrong cells: {problem}") from None
     return entries
 
 

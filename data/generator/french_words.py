@@ -9,7 +9,9 @@ import re
 import unicodedata
 from functools import cache
 
-from .entries import LEXICON_FOLDER, Adjective, LexiconError, Noun, Row, read_table
+from foundation.command_line import UserError
+
+from .entries import LEXICON_FOLDER, Adjective, Noun, Row, read_table
 from .meaning import Agreement
 from .writing import by_rule
 
@@ -139,7 +141,7 @@ def conjugate(infinitive: str) -> Forms:
     """All forms of a verb, given by its infinitive without *se*.
 
     Raises:
-        LexiconError: if the infinitive is irregular in form and not in the table.
+        UserError: if the infinitive is irregular in form and not in the table.
     """
     row = _irregular_verbs().get(infinitive, {})
     if like := row.get("like"):
@@ -170,7 +172,7 @@ def _regular(infinitive: str) -> tuple[tuple[str, ...], str, str]:
             stem = infinitive.removesuffix(end)
             return tuple(stem + form for form in present), stem + participle, stem + future
     if not infinitive.endswith("er"):
-        raise LexiconError(f"{infinitive!r} has no regular forms: add it to french_irregular_verbs.tsv")
+        raise UserError(f"{infinitive!r} has no regular forms: add it to french_irregular_verbs.tsv")
     # changes of spelling: mangeons, commençons, achète, appelle, préfère, nettoie
     stem = infinitive.removesuffix("er")
     doubled = stem + stem[-1]

@@ -6,28 +6,27 @@ import shutil
 import pytest
 
 from data import __main__ as command_line
-from data import files
-from data.__main__ import main
-from data.files import DEV, MANIFEST, TEST, TEST_SOURCE, TRAIN
-from data.generator.build import build
+from data.__main__ import DATA_FOLDER, MANIFEST, main
+from data.generator.build import DEV, TEST, TEST_SOURCE, TRAIN, build, contents_of
 from data.generator.chance import read_settings
-from data.generator.entries import LEXICON_FOLDER, LexiconError, read_lexicon
+from data.generator.entries import LEXICON_FOLDER, read_lexicon
+from foundation.command_line import UserError
 
 slow = pytest.mark.slow  # the whole corpus is drawn for them, which takes five seconds
-RECORD = (files.DATA_FOLDER / MANIFEST).read_bytes()
-SEEDS = {name: json.loads(RECORD)[name] for name in ("seed", "test_seed")}
+RECORD = (DATA_FOLDER / MANIFEST).read_bytes()
 
 
 @pytest.fixture(scope="session")
 def corpus():
     """The corpus that the manifest records, drawn anew."""
-    return build(read_lexicon(), read_settings(), **SEEDS)
+    recorded = json.loads(RECORD)
+    return build(read_lexicon(), read_settings(), recorded["seed"], recorded["test_seed"])
 
 
 @slow
 def test_the_promises_of_the_readme(corpus):
     """Sizes, short pairs, no French side twice, no reference beside its source."""
-    contents = {name: content.decode().splitlines() for name, content in corpus.contents().items()}
+    contents = {name: content.decode().splitlines() for name, content in contents_of(corpus).items()}
     splits = {name: [line.split("|||") for line in contents[name]] for name in (TRAIN, DEV, TEST)}
     every = [pair for split in splits.values() for pair in split]
     assert [len(split) for split in splits.values()] == [8701, 971, 971]
@@ -45,11 +44,9 @@ def test_another_test_seed_changes_the_test_split_alone():
     lexicon, settings = read_lexicon(), read_settings()
     settings["size"] |= {"train": 600, "dev": 80, "test": 80, "french_vocabulary": 400, "english_vocabulary": 400}
     first, fresh = (build(lexicon, settings, 1, test_seed) for test_seed in (1, 2))
-    before, after = first.contents(), fresh.contents()
-    for name in before:
-        assert (before[name] == after[name]) == ("test" not in name)
-    used = {pair.french for split in (first.train, first.dev, first.test) for pair in split}
-    assert len({pair.french for pair in fresh.test} - used) == 80
+    assert (first["train"], first["dev"]) == (fresh["train"], fresh["dev"])
+    words = [{pair[0].replace("@@ ", "") for pair in pairs} for pairs in (*first.values(), fresh["test"])]
+    assert list(map(len, words)) == [600, 80, 80, 80] and len(set.union(*words)) == 840
 
 
 # -- the command line -----------------------------------------------------------------------------------
@@ -58,7 +55,7 @@ def test_another_test_seed_changes_the_test_split_alone():
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """A folder in the place of `data/`, with its manifest."""
-    monkeypatch.setattr(files, "DATA_FOLDER", tmp_path)
+    monkeypatch.setattr(command_line, "DATA_FOLDER", tmp_path)
     (tmp_path / MANIFEST).write_bytes(RECORD)
     return tmp_path
 
@@ -82,7 +79,7 @@ def test_generate(place, tmp_path, capsys, corpus, monkeypatch):
     assert "not the corpus that data/manifest.json records" in capsys.readouterr().out
     assert main(["generate", "--output", str(tmp_path / "other")]) == 0
     names = {str(path.relative_to(tmp_path / "other")) for path in (tmp_path / "other").rglob("*.*")}
-    assert names == {*corpus.contents(), MANIFEST}
+    assert names == {*contents_of(corpus), MANIFEST}
 
 
 def test_a_corpus_of_one_s_own_is_never_overwritten(place, capsys):
@@ -100,5 +97,5 @@ def test_a_mistake_in_a_table_has_file_and_line(tmp_path, line):
     number = len(path.read_text(encoding="utf-8").splitlines()) + 1
     with path.open("a", encoding="utf-8") as file:
         file.write(line + "\n")
-    with pytest.raises(LexiconError, match=f"nouns.tsv:{number}: wrong cells: "):
+    with pytest.raises(UserError, match=f"nouns.tsv:{number}: wrong cells: "):
         read_lexicon(tmp_path / "lexicon")

@@ -12,13 +12,12 @@ import time
 import pytest
 from tokenizers import Tokenizer
 
+from data import __main__ as command_line
 from data import parallel_text
-from data.__main__ import main
+from data.__main__ import main, put_in_course
 from data.encodings import SPLITS, Choices, cut, empty_tokenizer, encode
-from data.encodings import UNKNOWN_WORD as UNKNOWN
-from data.files import CorpusError
 from data.parallel_text import prepare
-from data.prepare import put_in_course
+from foundation.command_line import UserError
 from foundation.places import ROOT
 from given.package import Package
 from given.run_folder import Checkpoint
@@ -108,9 +107,9 @@ def test_references_hold_the_true_words(made):
     """Else an <unk> in a translation would match; the training split and all sources keep to the encoding."""
     splits = {"train": [("a a a b", "x x x y")], "dev": [("a b", "x y")], "test": [("b a", "y x")]}
     texts, _ = made(splits, Choices("words", vocabulary=1))
-    assert texts["train.words"] == f"a a a {UNKNOWN}|||x x x {UNKNOWN}\n"
-    assert texts["dev.words"] == f"a {UNKNOWN}|||x y\n"
-    assert texts["test.words"] == f"{UNKNOWN} a|||y x\n"
+    assert texts["train.words"] == "a a a <unk>|||x x x <unk>\n"
+    assert texts["dev.words"] == "a <unk>|||x y\n"
+    assert texts["test.words"] == "<unk> a|||y x\n"
 
 
 def test_no_source_stands_in_two_splits(made):
@@ -118,23 +117,6 @@ def test_no_source_stands_in_two_splits(made):
     texts, summary = made(splits, Choices("words", dev=0, most_tokens=8))
     assert texts["train.words"] == "one|||1\n" and texts["test.words"].startswith("<unk>|||")
     assert summary["dropped"] == {"source seen before": 1, "empty": 1, "too long": 1}
-
-
-TOO_FEW = "60 pairs are too few to take 40 of them for dev and 6 of them for test; name a smaller --dev or --test$"
-
-
-@pytest.mark.parametrize(
-    ("splits", "choices", "message"),
-    [
-        ({"train": [("", "")] * 2}, Choices(), "no pair is left for training .2 empty.$"),
-        ({"test": PAIRS}, Choices(), "it has no split 'train', only test"),
-        ({"train": PAIRS}, Choices(dev=40, test=6), TOO_FEW),
-        ({"train": PAIRS}, Choices(dev=0, test=0, most_tokens=2), "no pair is left for training .60 too long.$"),
-    ],
-)
-def test_no_corpus_from_these(made, splits, choices, message):
-    with pytest.raises(CorpusError, match=message):
-        made(splits, choices)
 
 
 def test_wrong_input(pairs, command, tmp_path):
@@ -156,6 +138,8 @@ def test_wrong_input(pairs, command, tmp_path):
         ([*pairs, "--vocabulary", 0], "'0': expected a whole number of at least 1"),
         ([*pairs, "--languages", "de", "../en"], "argument --languages: '../en' is not the code of a language"),
         ([*pairs, "--dev", "110%"], "'110%': expected a number of pairs, or their share below 100%, such as 10%"),
+        ([*pairs, "--dev", 40, "--test", 6], "60 pairs are too few to take 40 of them for dev and 6 of them for test"),
+        ([*pairs, "--dev", 0, "--most-tokens", 2], "no pair is left for training (60 too long)"),
         ([*pairs, "--output", ""], "argument --output: the name is empty"),
     ):
         assert message in command(*more, status=2)
@@ -240,20 +224,21 @@ def test_encodings_are_used_again(pairs, command, tmp_path):
         assert "|||three 1\n" in read(tmp_path / "out")["train.words"]
 
 
-def test_a_prepared_corpus_takes_the_course_s_place(made, tmp_path):
-    """Its test split becomes sources for students and private references; the old corpus' alignments go."""
+def test_a_prepared_corpus_takes_the_course_s_place(made, tmp_path, monkeypatch):
+    """Its test split becomes sources for students and private references; alignments of an earlier kit go."""
     data = tmp_path / "data"
+    monkeypatch.setattr(command_line, "DATA_FOLDER", data)
     texts, summary = made({"train": PAIRS}, Choices(vocabulary=200, dev=5, test=5))
     (data / "private").mkdir(parents=True)
     (data / "private" / "fren.test.align").write_text("0-0\n")
-    put_in_course(tmp_path / "made", summary, data)
+    put_in_course(tmp_path / "made", summary)
     assert read(data / "private") == {"fren.test.bpe": texts["test.bpe"]}
     sources = [line.partition("|||")[0] for line in texts["test.bpe"].splitlines()]
     assert read(data / "corpus")["fren.test.src.bpe"].splitlines() == sources
     (tmp_path / "grading_secret.txt").write_text("0" * 64)
     check_corpus(tmp_path)  # of a release
-    with pytest.raises(CorpusError, match="has no test split, which a course needs; --test N draws one"):
-        put_in_course(tmp_path / "made", {**summary, "pairs": {"train": 50, "dev": 5, "test": 0}}, data)
+    with pytest.raises(UserError, match="has no test split, which a course needs; --test N draws one"):
+        put_in_course(tmp_path / "made", {**summary, "pairs": {"train": 50, "dev": 5, "test": 0}})
 
 
 # -- datasets -------------------------------------------------------------------------------------------
