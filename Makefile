@@ -93,7 +93,7 @@ grade: $(READY)  ## grade one submission: make grade SUBMISSION=path
 class: $(READY)  ## grade a folder of submissions: make class SUBMISSIONS=folder [ROSTER=file] MARKS=folder
 	$(PY) -m autograder grade-class "$(SUBMISSIONS)" --output "$(MARKS)" $(if $(ROSTER),--roster "$(ROSTER)")
 
-demo: $(READY) $(CORPUS)  ## grade a sample class of twelve, in under two minutes: build/demo/marks/class.html
+demo: $(READY) $(CORPUS)  ## grade a sample class of six, in under a minute: build/demo/marks/class.html
 	$(PY) -m autograder demo --output build/demo
 
 calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=5 PRESET=fast EPOCHS=3

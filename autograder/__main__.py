@@ -7,7 +7,7 @@ import sys
 from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 from foundation.texts import printable
 
-from .commands import ask, classes, demo, grade, marks
+from .commands import ask, classes, demo, marks
 from .grading.record import NotWrittenError
 from .sandbox.errors import SandboxUnavailableError
 from .testing.results import CollectionError
@@ -47,9 +47,8 @@ def _parser() -> argparse.ArgumentParser:
         epilog="example: python -m autograder grade-class submissions --roster roster.csv --output marks",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (grade, classes, marks, ask):
+    for module in (classes, marks, ask, demo):
         module.add_commands(commands)
-    demo.add_commands(commands, main)
     return parser
 
 

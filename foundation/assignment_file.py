@@ -69,6 +69,15 @@ class Task:
     items: tuple[Item, ...] = ()  # the rubric; without one, the task is earned where all its tests pass
 
     @property
+    def shares(self) -> tuple[float, ...]:
+        """The points of each item of the rubric, in hundredths whose sum is the task's points."""
+        total, weight, shares = sum(item.weight for item in self.items), 0.0, list[float]()
+        for item in self.items:  # a sum that is rounded as it grows is exact at its end
+            weight += item.weight
+            shares.append(round(round(self.points * weight / total, 2) - sum(shares), 2))
+        return tuple(shares)
+
+    @property
     def marker(self) -> str:
         """The pytest marker of its tests: 1.3 -> task_1_3, E.1 -> task_e_1."""
         return "task_" + self.number.replace(".", "_").lower()

@@ -120,5 +120,5 @@ def short_tests(monkeypatch) -> Iterator[None]:
 def fixed_secret() -> Iterator[None]:
     """Commands that run in this process take their seeds from this, not from the checkout's own secret."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("autograder.grading.seeds.term_secret", lambda root: b"the secret of the kit's own tests")
+        patch.setattr("autograder.grading.provenance.term_secret", lambda root: b"the secret of the kit's own tests")
         yield

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from tqdm import tqdm
 
 from autograder.course.catalogue import apply, read_catalogue
-from autograder.grading.seeds import Seeds
+from autograder.grading.provenance import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake.sources import Sources, read_sources
 from autograder.intake.submission import take_in

@@ -2,7 +2,7 @@
 
 A submission has to run where there is no finished result of what it is now: after a change of its files, of tests,
 limits, references, packages or the grader's code that decides outcomes. After a change of points, thresholds, credit or
-titles alone, its stored outcomes are weighed anew; see `grading.grader_version`. Results that change no mark count from
+titles alone, its stored outcomes are weighed anew; see `grading.provenance`. Results that change no mark count from
 now on, others on demand.
 
 A submission that breaks its child or the zygote stops no other. Children send records, which this process stores.
@@ -19,7 +19,7 @@ from tqdm import tqdm
 from foundation.processes import Ended, ask_forked, run_forked
 from foundation.texts import printable
 
-from ..grading.grader_version import weighting_of
+from ..grading.provenance import weighting_of
 from ..grading.record import Judgement, Part, Record, content_hash, new_record
 from ..grading.submission import Conditions, grade_submission, open_grader, refused
 from ..intake.sources import IntakeError

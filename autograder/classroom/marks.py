@@ -14,7 +14,7 @@ from foundation.assignment_file import Assignment, Task
 from foundation.assignment_tables import LatePolicy
 from foundation.texts import counted
 
-from ..grading.grader_version import weighting_of
+from ..grading.provenance import weighting_of
 from ..grading.record import Judgement, Part, Record, judge_bleu, total
 from ..grading.scoring import Score
 from ..testing.results import State, mark_items

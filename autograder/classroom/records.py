@@ -24,8 +24,8 @@ from pydantic import Field, ValidationError
 from foundation.command_line import UserError
 from foundation.whole_files import make_folder
 
+from ..grading.provenance import Seeds
 from ..grading.record import Model, NotWrittenError, Record, now, read_record, write_record
-from ..grading.seeds import Seeds
 
 RECORDS, WAITING, DECISIONS = "records", "waiting", "decisions.jsonl"
 WHOLE = ""

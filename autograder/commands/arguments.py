@@ -19,9 +19,8 @@ from foundation.processes import usable_cores
 from foundation.texts import first_of, printable
 
 from ..classroom.entries import Roll, take_class
-from ..grading.grader_version import grader_version
+from ..grading.provenance import grader_version, seeds_of_term
 from ..grading.scoring import read_references
-from ..grading.seeds import seeds_of_term
 from ..grading.submission import Conditions
 from ..platforms.download import PLATFORMS
 from ..platforms.platform import HandedIn
@@ -91,11 +90,6 @@ def add_command(
     return parser
 
 
-def references_in(path: Path) -> list[str]:
-    """The references; none where the default ones are missing, so that the tasks that need them say so."""
-    return read_references(path) if path != TEST_REFERENCES or path.exists() else []
-
-
 def class_in(options: argparse.Namespace, assignment: Assignment, output: Path | None) -> tuple[Roll, list[HandedIn]]:
     """The class in the options, as `take_class` reads it."""
     return take_class(options.folder, output, assignment, options.roster, options.layout, options.deadline)
@@ -115,7 +109,8 @@ def print_note(about: str, names: Sequence[str]) -> None:
 
 def conditions_of(options: argparse.Namespace) -> Conditions:
     """The conditions in the options of a command that runs submissions."""
-    references_in(options.references)  # so that a mistake shows before the work begins
+    if options.references != TEST_REFERENCES or TEST_REFERENCES.exists():
+        read_references(options.references)  # so that a mistake shows before the work begins
     assignment = read_assignment(options.assignment)
     return Conditions(
         assignment,

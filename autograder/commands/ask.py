@@ -18,7 +18,7 @@ from foundation.whole_files import check_folder
 
 from ..classroom.entries import find_student, read_roll
 from ..classroom.records import Decision, decide, hold
-from ..grading.seeds import Seeds, seeds_of_term
+from ..grading.provenance import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in

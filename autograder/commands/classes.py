@@ -1,4 +1,4 @@
-"""`python -m autograder list-class`, `grade-class`, `similar`: commands on a platform's download."""
+"""`python -m autograder grade`, `list-class`, `grade-class`, `similar`: one submission, or a platform's download."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.assignment_tables import LatePolicy
+from foundation.command_line import UserError
 from foundation.texts import counted, first_of, printable
-from foundation.whole_files import check_folder
+from foundation.whole_files import check_file, check_folder
 
 from ..classroom.entries import Member, Roll, write_roll
 from ..classroom.grading import Change, change_of, grade_class
@@ -18,8 +19,8 @@ from ..classroom.marks import NOTHING, Result, mark_of, results_of
 from ..classroom.records import Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
 from ..course.catalogue import faults_of
-from ..grading.record import Judgement, write_json
-from ..grading.submission import Conditions
+from ..grading.record import Judgement, Record, read_record, write_json, write_record
+from ..grading.submission import Conditions, grade_alone
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..platforms.download import PLATFORMS
@@ -27,9 +28,10 @@ from ..platforms.platform import HandedIn
 from ..reports.class_page import cases_in
 from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary
 from ..reports.gradebook import STUDENT, Gradebook
+from ..reports.gradescope import as_results
 from ..reports.pages import write_pages, write_similar_page
-from . import arguments
-from .arguments import CLASS, GRADING, Commands, class_in, print_note
+from ..reports.terminal import as_table
+from .arguments import CLASS, GRADING, Commands, add_command, class_in, conditions_of, print_note, print_sandbox_gaps
 
 MOST_PAIRS = 10
 """Similar pairs on the terminal."""
@@ -37,18 +39,68 @@ MOST_PAIRS = 10
 
 def add_commands(commands: Commands) -> None:
     """The commands and their flags."""
+    example = "submissions/anna --results results/anna.json"
+    parser = add_command(commands, "grade", grade_one, example, GRADING)
+    parser.add_argument("submission", type=Path, help="folder, .zip or notebook")
+    results = "results in Gradescope's format; default: results.json"
+    parser.add_argument("--results", type=Path, default=Path("results.json"), help=results)
+    parser.add_argument("--record", type=Path, help="write the full record too")
+    against = "compare the marks with those of an earlier record of these files, such as marks/records/anna.json"
+    parser.add_argument("--against", type=Path, metavar="RECORD", help=against)
     example = "submissions --roster roster.csv"
-    arguments.add_command(commands, "list-class", list_download, example, (*CLASS, "assignment"))
+    add_command(commands, "list-class", list_download, example, (*CLASS, "assignment"))
     compared = (*CLASS, "output", "jobs", "assignment", "release")
-    arguments.add_command(commands, "similar", similar, f"{example} --output marks", compared)
+    add_command(commands, "similar", similar, f"{example} --output marks", compared)
     options = (*GRADING, *CLASS, "output", "jobs")
-    parser = arguments.add_command(commands, "grade-class", grade, f"{example} --output marks", options)
+    parser = add_command(commands, "grade-class", grade, f"{example} --output marks", options)
     shard = "grade only this share of the submissions, such as 2/8, into the same folder; then run it without"
     parser.add_argument("--shard", type=share, metavar="I/N", help=shard)
     parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
     parser.add_argument("--again", action="store_true", help="grade everything again; changes wait for --keep")
     book = "write the marks into nbgrader's gradebook too: the folder of its course"
     parser.add_argument("--to-nbgrader", metavar="COURSE", help=book)
+
+
+def grade_one(options: argparse.Namespace) -> int:
+    """Grade one submission.
+
+    Run its component tests in a sandbox, and score its translations.txt by BLEU. With --against, a disputed mark is
+    compared; the exit status is 1 if it differs.
+    """
+    for path in filter(None, (options.results, options.record)):
+        check_file(path)
+    conditions = conditions_of(options)
+    old = read_record(options.against) if options.against else None
+    if options.against and not options.against.is_file():
+        raise UserError(f"{options.against}: no such file; expected a record that `grade-class` has written")
+    if options.against and old is None:
+        raise UserError(f"{options.against}: not a record; expected a file that `grade-class` has written")
+
+    def store(record: Record) -> None:
+        """Writes the results so far."""
+        if options.record:
+            write_record(options.record, conditions.seeds.seal(record))
+        write_json(options.results, as_results(record))
+
+    record = grade_alone(options.submission, conditions, store)
+    print_sandbox_gaps(conditions.assignment)
+    print(as_table(record))
+    print(f"results: {options.results}")
+    has_gaps = any(part.score is None for part in record.judgement.parts)
+    if old is None:
+        return int(has_gaps)
+    before, after = (
+        (each.content_hash, each.seed_id, each.grader_version) for each in (old.judgement, record.judgement)
+    )
+    kinds = ("files", "inputs (name its --seed)", "versions of the grader")
+    for kind, was, is_now in zip(kinds, before, after, strict=True):
+        if was != is_now:
+            print(f"note: {options.against} is about other {kind}")
+    if not conditions.seeds.has_sealed(old):
+        print(f"note: {options.against} is not as this term's grader wrote it: its seal does not fit")
+    change = change_of(mark_of(old.judgement), mark_of(record.judgement))
+    print("\n".join(change.parts if change else [f"the marks are those of {options.against}"]))
+    return int(has_gaps or bool(change))
 
 
 def list_download(options: argparse.Namespace) -> int:
@@ -107,10 +159,10 @@ def grade(options: argparse.Namespace) -> int:
     or what somebody gets who needs review.
     """
     check_folder(options.output)
-    conditions = arguments.conditions_of(options)
+    conditions = conditions_of(options)
     assignment = conditions.assignment
     roll, entries = class_in(options, assignment, options.output)
-    arguments.print_sandbox_gaps(assignment)
+    print_sandbox_gaps(assignment)
     write_roll(roll, options.output)  # so that people can decide while it runs
     if options.shard:
         return grade_share(entries, conditions, options)

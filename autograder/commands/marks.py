@@ -18,8 +18,8 @@ from ..classroom.entries import Member, find_student, read_roll
 from ..classroom.marks import results_of, with_items
 from ..classroom.records import WHOLE, Decision, Results, decide, decisions_in
 from ..classroom.roster import read_roster
+from ..grading.provenance import seeds_of_term
 from ..grading.record import Part
-from ..grading.seeds import seeds_of_term
 from ..reports.exports import IMPORTING, export, grades_of
 from .arguments import Commands, add_command, print_note
 

@@ -6,11 +6,14 @@
 Nothing here imports, unpickles or evaluates any part of the submission. The judgement is a function of the
 submission, the assignment, the seed and the grader's version; clocks enforce the assignment's limits alone, and a
 safety net around our own code, which is noted when it strikes.
+
+A failed task is explained by the known faults that its tests see the same of. For that they run once more, with the
+seed of the stored patterns; no mark depends on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +22,8 @@ from foundation.assignment_file import Assignment, Task
 from foundation.places import ANSWERS
 from foundation.processes import check_main_thread
 
+from ..at_home.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of, read_hints
+from ..course.catalogue import Fault, faults_of, read_patterns
 from ..intake.names import find_internals, find_mentions
 from ..intake.statements import code_of_tests, find_copied
 from ..intake.submission import Intake
@@ -29,9 +34,8 @@ from ..running.collected_tests import CollectedTests
 from ..sandbox.kept import Notices
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
-from ..testing.results import State, TaskResult, judge_task
-from .explaining import find_misconceptions
-from .record import Record, judge_bleu
+from ..testing.results import Finding, Outcome, State, TaskResult, explain, judge_task, most_telling, with_contrast
+from .record import MAX_NOTES, Record, judge_bleu
 from .scoring import Note, Score, ScoringError, read_references, read_sources, read_translations, score, why_low
 
 BY_HAND = "marked by hand, in class"
@@ -125,7 +129,7 @@ def listed(
     undone = [f"{UNDONE} after calls of {component}: {submission.locate(module, 1)}" for component, module in files]
     forbidden, sources = assignment.contract.forbidden, submission.sources
     internals = find_internals(sources, own, forbidden, submission.release, submission.locate, notices.seen)
-    return (*undone, *copied, *internals)
+    return (*undone, *copied, *internals)[:MAX_NOTES]
 
 
 def left_to_people(task: Task, answers: str) -> TaskResult:
@@ -164,3 +168,57 @@ def judge_translations(
         for reason in why_low(lines, targets, read_sources(references)):
             note(f"{TRANSLATIONS}: {reason}")
     return bleu, results
+
+
+def find_misconceptions(
+    results: Iterable[TaskResult], tests: CollectedTests, sandbox: Sandbox, assignment: Assignment
+) -> Iterator[TaskResult]:
+    """The failed tasks whose failures look like a known fault's, each with its finding.
+
+    Where there is no catalogue, on Gradescope, the finding is the hint that students see at home.
+    """
+    failed = [result for result in results if result.state in (State.FAILED, State.ERROR)]
+    sandbox.budget.renew_time()  # so that the diagnosis does not depend on what else the machine does
+    patterns, hints = (read_patterns(assignment), read_hints(assignment.folder)) if failed else ({}, {})
+    known = [fault for fault in faults_of(assignment) if fault.id in patterns]
+    for result in failed:
+        if tests.exhausted_by:  # answers that keep the grader busy
+            return
+        number = result.task.number
+        faults = [(fault, patterns[fault.id]) for fault in known if fault.task == number]
+        if faults or number in hints:
+            *_, outcomes = tests.run(sandbox, SEED, only=result.task.marker)
+            seen = pattern_of(outcomes.get(result.task.marker, ()))
+            finding, explains_all = name(faults, seen)
+            if finding is None and (fits := fitting(hints.get(number, ()), seen)):
+                finding = Finding("", (), "\n".join(f"Hint: {hint}" for hint in fits))
+            if finding:
+                missed = [outcome for outcome in result.outcomes if outcome.state is not State.PASSED]
+                message = explain_by_one(missed, result.outcomes) if explains_all else result.message
+                yield replace(result, finding=finding, message=message)
+
+
+def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> tuple[Finding | None, bool]:
+    """The known faults of which the tests see the same, or nearly, if there are any; and True if it is all the same."""
+    share, faults = closest(known, seen)
+    if share < ENOUGH:
+        return None, False
+    first, *others = faults
+    likeness = "Your code behaves exactly like" if share == 1 else "In nearly all tests your code behaves like"
+    text = f"{likeness} code that {first.when}."
+    if others:
+        alike = "; ".join(f"code that {fault.when}" for fault in others[:3])
+        more = f"; {len(others) - 3} more" if len(others) > 3 else ""
+        text += f"\nThe tests cannot tell this from {alike}{more}."
+    ids = tuple(fault.id for fault in others)
+    return Finding(first.id, ids, f"{text}\nHint: {first.hint}"), share == 1
+
+
+def explain_by_one(missed: Sequence[Outcome], outcomes: Sequence[Outcome]) -> str:
+    """The message of tests that fail for a single known reason: that of the most telling failure."""
+    first, total = most_telling(missed, outcomes), len(outcomes)
+    if len(missed) == 1:
+        return explain(missed, total, outcomes)
+    which = "All" if len(missed) == total else f"{len(missed)} of"
+    message = with_contrast(first, outcomes)
+    return f"{which} {total} tests fail for this reason, {first.test} among them:\n{message}"

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import (
-    AfterValidator,
     AliasChoices,
     AwareDatetime,
     BaseModel,
@@ -31,13 +30,13 @@ from foundation.assignment_file import Assignment, Task
 from foundation.texts import clean, printable
 from foundation.whole_files import write_whole
 
-from ..testing.results import State, TaskResult
-from .grader_version import weighting_of
+from ..testing.results import Finding, ItemMark, State, TaskResult
+from .provenance import weighting_of
 from .scoring import Score, explain, judge
 
 NOT_YET = "not graded yet"
 UNSAFE = "graded without the sandbox's filter (--level unsafe): submitted code could reach the grader and its files"
-MAX_NAME, MAX_TEXT, MAX_TEST_TEXT, MAX_TRACEBACK = 200, 8_000, 400, 4_000
+MAX_NAME, MAX_TEXT, MAX_TEST_TEXT = 200, 8_000, 400
 MAX_NOTES, MAX_FILES = 50, 200
 
 
@@ -48,12 +47,6 @@ def _cleaned(limit: int) -> BeforeValidator:
 Name: TypeAlias = Annotated[str, _cleaned(MAX_NAME)]
 Text: TypeAlias = Annotated[str, _cleaned(MAX_TEXT)]
 TestText: TypeAlias = Annotated[str, _cleaned(MAX_TEST_TEXT)]
-Traceback: TypeAlias = Annotated[str, _cleaned(MAX_TRACEBACK)]
-Sha256: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Sha256OrNone: TypeAlias = Annotated[str, Field(pattern="^([0-9a-f]{64})?$")]
-Points: TypeAlias = Annotated[float, Field(ge=0)]
-Rounded: TypeAlias = Annotated[Points, AfterValidator(lambda points: round(points, 2))]
-Notes: TypeAlias = Annotated[tuple[Text, ...], Field(max_length=MAX_NOTES)]
 
 
 def now() -> datetime:
@@ -71,14 +64,6 @@ class Model(BaseModel):
         return self.model_validate({**dict(self), **changes})
 
 
-class Diagnosis(Model):
-    """A known fault that a failure looks like, made of a `Finding`."""
-
-    fault: str  # id in the catalogue of misconceptions; empty where none fits
-    others: tuple[str, ...]  # ids of those that the tests cannot tell from it
-    text: Traceback  # for the student
-
-
 class Test(Model):
     """One component test."""
 
@@ -91,31 +76,21 @@ class Test(Model):
     message: TestText
 
 
-class ItemScore(Model):
-    """One item of a task's rubric, made of an `ItemMark`."""
-
-    name: Name
-    score: Rounded
-    points: Rounded
-    missed: Annotated[int, Field(ge=0)]  # tests of the item that did not pass
-    requires: str  # an item that was not earned, without which this one is worth nothing
-
-
 class Part(Model):
     """One task of the assignment."""
 
-    number: Annotated[str, Field(pattern=r"^([0-9]+|E)\.[0-9]+$")]
+    number: str
     title: str
     components: tuple[str, ...]  # names that its tests judge; empty for BLEU
     extension: bool  # its points are a bonus
     visibility: str  # when students see it on Gradescope
     state: State
-    score: Points | None  # null exactly where the state is no judgement
-    points: Points
+    score: float | None  # null exactly where the state is no judgement
+    points: float
     message: Text  # why points are missing; empty where none are
-    traceback: Traceback  # the submission's own frames, of the first test that raised
-    diagnosis: Diagnosis | None
-    items: tuple[ItemScore, ...] = ()  # the rubric; empty where no tests were judged
+    traceback: Text  # the submission's own frames, of the first test that raised
+    diagnosis: Finding | None
+    items: tuple[ItemMark, ...] = ()  # the rubric; empty where no tests were judged
     tests: tuple[Test, ...]
 
     @model_validator(mode="after")
@@ -134,17 +109,17 @@ class Judgement(Model):
     """The part that follows from submission, assignment, seed and the grader's version; no clock decides it."""
 
     assignment: str
-    content_hash: Sha256OrNone = ""  # one hash over files' names and hashes; empty at first
-    files: Annotated[dict[Name, Sha256], Field(max_length=MAX_FILES)] = {}  # file name to hash of its content
-    grader_version: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]  # version of everything that decides outcomes
-    weighting: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]  # version of points, thresholds, credit and titles
-    seed_id: Annotated[str, Field(pattern="^([0-9a-f]{12})?$")] = ""  # of the inputs' seed; empty where no test ran
-    score: Points | None = None  # the sum of the parts' scores, bonus included; null where a part with points has none
-    max_score: Points  # the sum of the points of all parts that are not extensions
+    content_hash: str = ""  # one hash over files' names and hashes; empty at first
+    files: Annotated[dict[Name, str], Field(max_length=MAX_FILES)] = {}  # file name to sha256 of its content
+    grader_version: str  # version of everything that decides outcomes
+    weighting: str  # version of points, thresholds, credit and titles
+    seed_id: str = ""  # of the inputs' seed; empty where no test ran
+    score: float | None = None  # the sum of the parts' scores, bonus included; null where a part with points has none
+    max_score: float  # the sum of the points of all parts that are not extensions
     parts: tuple[Part, ...] = ()  # the tasks, in the assignment's order
     bleu: Score | None = None  # null where no translations can be scored
-    notes: Notes = ()  # what a person should know about the submission
-    internals: Notes = ()  # uses of internals and copies of the tests' code, which a person should read
+    notes: tuple[Text, ...] = ()  # what a person should know about the submission
+    internals: tuple[Text, ...] = ()  # uses of internals and copies of the tests' code, which a person should read
 
     @property
     def refusal(self) -> str:
@@ -163,10 +138,10 @@ class Run(Model):
 
     started: AwareDatetime = Field(default_factory=now)
     finished: AwareDatetime | None = None  # null while parts are still pending
-    seconds: Annotated[float, Field(ge=0)] = 0.0  # wall time
+    seconds: float = 0.0  # wall time
     layers: tuple[str, ...] | None = None  # layers of containment that were in force; null where no submitted code ran
     printed: str = ""  # what submitted code printed, cut at the limit `output_kb`
-    notes: Notes = ()  # what a person should know about this run
+    notes: tuple[Text, ...] = ()  # what a person should know about this run
     error: Text = ""  # why the grader gave up; empty if it did not
 
 
@@ -177,7 +152,7 @@ class Record(Model):
     submission: Name  # name of the file or folder, without its ending
     judgement: Judgement
     run: Run
-    seal: Sha256OrNone = ""  # HMAC-SHA256 of all of the record with the term's secret; empty where not sealed
+    seal: str = ""  # HMAC-SHA256 of all of the record with the term's secret; empty where not sealed
 
     @property
     def has_ended(self) -> bool:

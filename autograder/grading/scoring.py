@@ -24,7 +24,7 @@ import operator
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,13 +43,13 @@ BPE_MARK = "@@"
 SAMPLES = 1_000
 DECIMALS = 10
 """Sums of logarithms are accurate to about 15; a score of exactly 0.45 must not become 0.44999999999999996."""
-THRESHOLD = re.compile(r"\s*([A-Za-z][A-Za-z0-9_-]{0,31})\s*=\s*(0?\.\d+|[01]\.?0*)\s*")
 UNRELATED = 0.02
 """A BLEU below this suggests the wrong file: another split, another order, the source language."""
+SPECIAL = re.compile(r"<(/?s|sos|bos|eos|pad|unk)>|\[(bos|eos|pad)\]", re.IGNORECASE)
 MARKS = {
-    "<s>, <pad> or other special tokens: leave them out": re.compile(r"<(?:/?s|sos|bos|eos|pad|unk)>", re.IGNORECASE),
+    "<s>, <pad> or other special tokens: leave them out": SPECIAL,
     "▁: join the pieces of words, and put spaces for it": re.compile("▁"),
-    "@@ inside or before words: byte-pair marks stand at the end of a piece": re.compile("@@"),
+    "@@ inside or before words: byte-pair marks stand at the end of a piece": re.compile(r"@@\S|(?<!\S)@@"),
 }
 SIGN = re.compile(r"""(?<=\w)([.,!?;:'’"])|([.,!?;:'’"])(?=\w)""")
 """A sign that is attached to a word."""
@@ -145,7 +145,7 @@ def _lines(source: str | os.PathLike[str] | bytes, name: str | None) -> tuple[li
         raise ScoringError(f"{name}: not UTF-8: {place}; save the file as UTF-8") from None
     if not text:
         raise ScoringError(f"{name}: is empty")
-    if "\r" in text and "\n" not in text:
+    if len(re.findall(r"\r(?!\n)", text)) > text.count("\n"):
         raise ScoringError(f"{name}: its lines end in CR alone; save it with LF or CRLF")
     lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
     for number, line in enumerate(lines, start=1):
@@ -224,18 +224,6 @@ def judge(score: Score, thresholds: Mapping[str, float]) -> list[Verdict]:
     return verdicts
 
 
-def parse_thresholds(arguments: Iterable[str]) -> dict[str, float]:
-    """Thresholds written as `NAME=VALUE`, in the order given. Raises: ScoringError."""
-    thresholds: dict[str, float] = {}
-    for argument in arguments:
-        match = THRESHOLD.fullmatch(argument)
-        if match is None:
-            where = f"--threshold {printable(argument, 60)}"
-            raise ScoringError(f"{where}: write NAME=VALUE with a BLEU from 0 to 1, such as advanced=0.45")
-        thresholds[match[1]] = float(match[2])
-    return thresholds
-
-
 def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
     """The score and its verdicts as lines for a terminal; plain ASCII, unless a note is not."""
     lines = [
@@ -250,8 +238,6 @@ def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
         lines.append(f"{v.name:<{width}}  {as_threshold(v.threshold):>8}  {v.status}{counts}")
     doubtful = [f"{v.name}: {explain(v, score)}." for v in verdicts if v.status == "borderline"]
     lines += [""] * bool(doubtful) + doubtful
-    if score.value < UNRELATED:
-        notes = [*notes, "hardly anything matches: do both files have the same split, order and language?"]
     lines += [""] * bool(notes) + [f"note: {printable(note, 500)}" for note in notes]
     return "\n".join(lines) + "\n"
 
@@ -275,15 +261,18 @@ def shown(bleu: float) -> str:
 
 def why_low(translations: Sequence[str], references: Sequence[str], sources: Sequence[str] = ()) -> list[str]:
     """The reasons, as sentences; there are as many references, and as many sources or none."""
-    lines, targets = ([undo_bpe(line) for line in texts] for texts in (translations, references))
-    return [*_habits(lines, targets), *_places(lines, targets, [undo_bpe(line) for line in sources])]
+    of = f"of {len(translations)} lines"
+    numbers = {habit: sum(bool(mark.search(line)) for line in translations) for habit, mark in MARKS.items()}
+    marked = [f"{number} {of} have {habit}" for habit, number in numbers.items() if number > FEW * len(translations)]
+    lines, targets, origins = ([undo_bpe(line) for line in texts] for texts in (translations, references, sources))
+    reasons = [*marked, *_habits(lines, targets), *_places(lines, targets, origins)]
+    if not reasons and _bleu(lines, targets) < UNRELATED:
+        return ["hardly anything matches: do both files have the same split, order and language?"]
+    return reasons
 
 
 def _habits(lines: Sequence[str], targets: Sequence[str]) -> Iterator[str]:
-    of = f"of {len(lines)} lines"
-    for habit, mark in MARKS.items():
-        if (number := sum(bool(mark.search(line)) for line in lines)) > FEW * len(lines):
-            yield f"{number} {of} have {habit}"
+    """What all lines have and references lack, where BLEU is higher without."""
     bleu = _bleu(lines, targets)
     changes: dict[str, Callable[[str], str]] = {
         "capital letters": str.lower,
@@ -295,7 +284,7 @@ def _habits(lines: Sequence[str], targets: Sequence[str]) -> Iterator[str]:
             continue
         if (gain := _bleu([*map(change, lines)], [*map(change, targets)])) > bleu + FEW:
             gained = f"without that, BLEU is {gain:.2f} instead of {bleu:.2f}"
-            yield f"{number} {of} have {habit}, unlike the references: {gained}"
+            yield f"{number} of {len(lines)} lines have {habit}, unlike the references: {gained}"
 
 
 def _bleu(lines: Sequence[str], targets: Sequence[str]) -> float:
@@ -303,6 +292,7 @@ def _bleu(lines: Sequence[str], targets: Sequence[str]) -> float:
 
 
 def _places(lines: Sequence[str], targets: Sequence[str], sources: Sequence[str]) -> Iterator[str]:
+    """What lines fit instead of their own references: the sources, or references of other places."""
     if sum(map(operator.eq, lines, sources)) > len(lines) / 2:
         yield "most lines are the source sentences"
         return

@@ -19,8 +19,8 @@ from foundation.assignment_file import Assignment
 from ..intake.submission import Intake, IntakeRefusedError, name_of, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.zygote import Zygote
+from .provenance import Seeds
 from .record import Record, new_record
-from .seeds import Seeds
 
 if TYPE_CHECKING:
     from .judging import Grader

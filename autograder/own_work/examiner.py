@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable, Mapping
 
 from ..course.assignment_code import OwnWork
+from ..grading.provenance import Seeds
 from ..grading.record import content_hash
-from ..grading.seeds import Seeds
 from ..intake.submission import Intake
 from . import behaviour
 from .bench import Bench, Component

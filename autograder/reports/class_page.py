@@ -12,7 +12,7 @@ from foundation.texts import first_of
 from ..classroom.entries import Roll
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_submission, by_task
 from ..course.catalogue import Fault
-from ..grading.record import Part, Record
+from ..grading.record import Record
 from ..intake.tree import TRANSLATIONS
 from ..platforms.download import PLATFORMS
 from ..sandbox.layers import lacking
@@ -114,25 +114,19 @@ def class_view(
     results: Sequence[Result], roll: Roll, assignment: Assignment, catalogue: Mapping[str, Fault]
 ) -> dict[str, object]:
     """The content of the template `class.html`; at least one submission has been graded."""
-    records, shared = records_of(results), by_submission(results)
-    decided = [result for result in results if result.mark and result.member.is_missing]
-    marks = {key: [result.mark for result in same if result.mark] for key, same in shared.items()}
-    scores = scores_of(results)
+    records, scores = records_of(results), scores_of(results)
     top = next(iter(records.values())).judgement.max_score
-    bleu = [(key, score) for key, record in records.items() if (score := record.judgement.bleu)]
-    bleu.sort(key=lambda item: item[1].value)
-    highest = max([*(score.high for _, score in bleu), *assignment.thresholds.values(), 0.0])
     layers = [record.run.layers for record in records.values() if record.run.layers is not None]
     remedies = {layer: remedy for own in layers for layer, remedy in lacking(own).items()}
     return {
         "title": assignment.title,
+        "names": roll.names(),
         "n": len(records),
         "n_scores": len(scores),
-        # different ones of those who share a submission; None for those without one
-        "shown": {key: list(dict.fromkeys(mark.score for mark in same)) for key, same in marks.items()},
-        "parts": {key: _parts_of(same) for key, same in marks.items()},
-        "is_changed": any(part.by_hand for same in marks.values() for mark in same for part in mark.parts),
-        "n_late": sum(bool(result.is_late) for same in shared.values() for result in same),
+        "marked": [
+            (result, {part.part.number: part for part in result.mark.parts}) for result in results if result.mark
+        ],
+        "n_late": sum(bool(result.is_late) for result in results),
         "top": top,
         "mean": mean(scores) if scores else None,
         "median": median(scores) if scores else None,
@@ -141,31 +135,12 @@ def class_view(
         "tasks": tasks_of(results),
         "items": lost_items(records.values()),
         "misconceptions": ranked(records, catalogue),
-        "bleu": bleu,
-        # the axis ends at a multiple of 0.1
-        "bleu_top": min(1.0, (int(10 * highest) + 1) / 10),
-        "thresholds": assignment.thresholds,
         "lacking": [(layer, sum(layer not in own for own in layers), text) for layer, text in remedies.items()],
         "platform": PLATFORMS[roll.layout].title,
         "undecided": roll.to_decide,
         "missing": [result.member for result in results if result.status == "nothing handed in"],
-        "decided": [
-            (result.member, "excused" if result.score is None else f"{result.score:g} points") for result in decided
-        ],
         "left_out": [stray for stray in roll.left_out if not stray.needs_decision],
         "last": max((record.run.finished for record in records.values() if record.run.finished), default=None),
-    }
-
-
-def _parts_of(marks: Sequence[Mark]) -> dict[str, tuple[Part, list[float | None], bool]]:
-    """The tasks of those who share a submission, by number: as graded, their different points, and if any by hand."""
-    return {
-        same[0].part.number: (
-            same[0].part,
-            list(dict.fromkeys(part.score for part in same)),
-            any(part.by_hand for part in same),
-        )
-        for same in zip(*(mark.parts for mark in marks), strict=True)
     }
 
 

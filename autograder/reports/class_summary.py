@@ -15,7 +15,7 @@ from statistics import mean, median
 
 from foundation.texts import counted, first_of, printable
 
-from ..classroom.entries import Member, Roll
+from ..classroom.entries import Roll
 from ..classroom.grading import Held
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
 from ..classroom.records import Decision
@@ -37,15 +37,14 @@ FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff
 def tasks_of(results: Sequence[Result]) -> list[tuple[Part, float | None, dict[str, int]]]:
     """The class in each task: somebody's part, the mean, and how many submissions are in each state, as graded.
 
-    The mean is that of the points that count, before lateness; None where nobody has any.
+    The mean is that of the students' points that count, before lateness; None where nobody has any.
     """
-    marks = [(result.member, result.mark) for result in results if result.mark and not result.mark.excused]
+    marks = [result.mark for result in results if result.mark and not result.mark.excused]
     rows = []
     for same in by_task(records_of(results).values()):
         counts = Counter(part.state for part in same)
-        number = same[0].number
-        of_task = ((member, part.score) for member, mark in marks for part in mark.parts if part.part.number == number)
-        scores = _different(of_task)
+        own = [part.score for mark in marks for part in mark.parts if part.part.number == same[0].number]
+        scores = [score for score in own if score is not None]
         average = round(mean(scores), 2) if scores else None
         rows.append((same[0], average, {state.value: counts[state] for state in State}))
     return rows
@@ -53,13 +52,7 @@ def tasks_of(results: Sequence[Result]) -> list[tuple[Part, float | None, dict[s
 
 def scores_of(results: Iterable[Result]) -> list[float]:
     """The scores of those who have one."""
-    return _different((result.member, result.score) for result in results)
-
-
-def _different(scores: Iterable[tuple[Member, float | None]]) -> list[float]:
-    """The scores of submissions, and of those who handed in nothing; several where partners have different ones."""
-    own = dict.fromkeys((member.key or member.id, score) for member, score in scores)
-    return [score for _, score in own if score is not None]
+    return [result.score for result in results if result.score is not None]
 
 
 def records_of(results: Iterable[Result]) -> dict[str, Record]:

@@ -20,9 +20,8 @@ from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.texts import printable
 
-from ..grading.grader_version import grader_version
+from ..grading.provenance import grader_version, seeds_of_term
 from ..grading.record import MAX_TEXT, Part, Record, write_json
-from ..grading.seeds import seeds_of_term
 from ..grading.submission import Conditions, grade_alone
 from ..testing.results import State
 from .terminal import containment_of, printable_lines, text_of

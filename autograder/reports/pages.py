@@ -38,19 +38,13 @@ def write_pages(
     roll: Roll, results: Sequence[Result], assignment: Assignment, catalogue: Mapping[str, Fault], output: Path
 ) -> None:
     """Writes `class.html`, and `students/KEY.html` for each submission; at least one has been graded."""
-    records = records_of(results)
-    shared = by_submission(results)
-    names = roll.names()
-    graded = {
-        key: {"name": names[key], "record": record, "is_late": any(result.is_late for result in shared[key])}
-        for key, record in records.items()
-    }
+    records, names = records_of(results), roll.names()
     (output / STUDENTS).mkdir(exist_ok=True)
-    for key, page in graded.items():
-        view = student_view(records[key], assignment, shared[key])
-        write_page("student.html", output / STUDENTS / f"{key}.html", **view, **page)
+    for key, same in by_submission(results).items():
+        view = student_view(names[key], records[key], assignment, same)
+        write_page("student.html", output / STUDENTS / f"{key}.html", **view)
     view = class_view(results, roll, assignment, catalogue)
-    write_page("class.html", output / CLASS, **view, graded=graded, **links_in(output, records))
+    write_page("class.html", output / CLASS, **view, **links_in(output, records))
 
 
 def write_page(template: str, path: Path, **view: object) -> None:
@@ -65,7 +59,7 @@ def links_in(output: Path, keys: Iterable[str]) -> dict[str, object]:
     return {"pages": pages, **has}
 
 
-def student_view(record: Record, assignment: Assignment, results: Sequence[Result]) -> dict[str, object]:
+def student_view(name: str, record: Record, assignment: Assignment, results: Sequence[Result]) -> dict[str, object]:
     """The content of the template `student.html`: a record, and the students who share it."""
     marks: dict[str, list[tuple[str, PartMark]]] = {part.number: [] for part in record.judgement.parts}
     for result in results:
@@ -74,7 +68,10 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
     scores = [(result.member.name, result.score) for result in results]
     return {
         "title": assignment.title,
+        "name": name,
+        "record": record,
         "judgement": record.judgement,
+        "is_late": any(result.is_late for result in results),
         "results": results,
         "marks": marks,
         "written": {task.number for task in assignment.tasks if task.written},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foundation.texts import counted, printable
+from foundation.texts import as_score, counted, printable
 
 from ..grading.record import MAX_TEXT, Part, Record, Run
 from ..grading.scoring import shown
@@ -26,7 +26,7 @@ def rubric_of(part: Part) -> str:
     lines = []
     for item in part.items:
         is_earned = not item.missed and not item.requires
-        points = f": {item.score:.3g} of {item.points:.3g}" if part.points else ""
+        points = f": {as_score(item.score)} of {as_score(item.points)}" if part.points else ""
         why = f", worth nothing without “{item.requires}”" if item.requires and not item.missed else ""
         lines.append(f"{'✓' if is_earned else '✗'} {item.name}{points}{why}")
     return "\n".join(lines)

@@ -201,19 +201,19 @@ def mark_items(task: Task, ends: Iterable[tuple[str, State]], credit: str) -> li
 
     A test that names no item of the task belongs to the first one. A task without a rubric has one item.
     """
-    items = task.items or (Item(task.title, 1.0),)
+    items, shares = task.items, task.shares
+    if not items:
+        items, shares = (Item(task.title, 1.0),), (task.points,)
     states: dict[str, list[State]] = {item.name: [] for item in items}
     for name, state in ends:
         states[name if name in states else items[0].name].append(state)
     missed = {name: sum(state != State.PASSED for state in ends) for name, ends in states.items()}
-    total = sum(item.weight for item in items)
     marks: list[ItemMark] = []
     earned: set[str] = set()
-    for item in items:
+    for item, points in zip(items, shares, strict=True):
         missing = item.requires if item.requires and item.requires not in earned else ""
         if not missed[item.name] and not missing and (credit == "items" or not any(missed.values())):
             earned.add(item.name)
-        points = task.points * item.weight / total
         score = points if item.name in earned else 0.0
         marks.append(ItemMark(item.name, score, points, missed[item.name], missing))
     return marks

@@ -13,8 +13,8 @@ from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
 from autograder.classroom.records import RECORDS, Results, hold
+from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record, write_record
-from autograder.grading.seeds import Seeds
 from autograder.grading.submission import Conditions, open_grader
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation import processes

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +18,13 @@ def test_the_default_assignment_adds_up():
     assert required == [4, 14, 14, 10, 6, 4, 10, 10, 6, 6, 6, 5, 5]
     assert not any(task.points for task in assignment.tasks if task.extension)
     assert assignment.thresholds == {"beginner": 0.30, "advanced": 0.45}
+
+
+def test_the_shares_of_a_rubric_that_are_shown_sum_to_the_points():
+    of_attention = replace(read_assignment().tasks[1], points=10)
+    assert of_attention.shares == (0.71, 0.36, 1.79, 1.07, 1.07, 3.93, 1.07)
+    for task in (*read_assignment().tasks, of_attention):
+        assert not task.items or sum(task.shares) == pytest.approx(task.points)
 
 
 def test_whole_numbers_are_decimals(tmp_path):

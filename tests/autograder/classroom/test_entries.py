@@ -6,7 +6,7 @@ import pytest
 
 from autograder.classroom.entries import Member, Roll, derived_name, find_student, take_class
 from autograder.classroom.records import Results
-from autograder.grading.seeds import Seeds
+from autograder.grading.provenance import Seeds
 from foundation.command_line import UserError
 
 from ..conftest import ASSIGNMENT, SEEDS, kept, put, run

@@ -73,7 +73,7 @@ def test_the_command_and_its_page(tmp_path):
     marked = re.sub(b"( return .*)", rb"\1  # <script>alert(1)</script><img src=x>", ben["student/attention.py"])
     ben["student/attention.py"] = f"open({str(tmp_path / 'ran')!r}, 'w')\n".encode() + marked
     class_[1] = ("Ben Scale", "", ben)
-    class_[6] = ("Gina Long", "", {"layers.py": b"x = 1" + b"+1" * 1500})
+    class_.append(("Gina Long", "", {"layers.py": b"x = 1" + b"+1" * 1500}))
     write_download(tmp_path, class_)
     words = [tmp_path / "submissions", "--output", output, "--roster", tmp_path / "gradebook.csv", "--jobs", 2]
     assert main(["similar", *map(str, words)]) == 0 and not (tmp_path / "ran").exists()

@@ -1,12 +1,63 @@
-"""`grade-class`: what is written and where; full disks, folders of others, and shares of a class."""
+"""`grade`, `grade-class`, `demo`: what is written and where; mistakes, full disks, folders of others, shares."""
 
 import errno
+import json
 import os
+from unittest.mock import Mock
 
 import pytest
 
+from autograder.__main__ import main
 from autograder.classroom.entries import ROLL
 from autograder.classroom.records import hold
+from autograder.grading.record import read_record
+from autograder.reports.gradescope import as_results
+
+from ..submissions import rows_of
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["grade", "nowhere"], "No such file or directory"),
+        (["grade", "anna", "--assignment", "nowhere.toml"], "nowhere.toml: No such file or directory"),
+        (["grade", "anna", "--release", "nowhere"], "nowhere: not the assignment's skeleton"),
+        (["grade", "anna", "--results", "folder"], "folder: is a folder; expected the name of a file"),
+        (["grade", "anna", "--references", "mising.bpe"], "mising.bpe"),
+        (["grade-class", ".", "--output", "file"], "file: is not a folder"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line_before_anything_is_done(tmp_path, capsys, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "anna").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert message in printed.err and printed.err.count("\n") == 1 and not printed.out
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_interrupt_is_told_in_one_line(tmp_path, capsys, monkeypatch):
+    interrupt = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr("autograder.commands.classes.grade_alone", interrupt)
+    assert main(["grade", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 130
+    assert capsys.readouterr().err == "autograder: stopped; finished results are kept\n"
+
+
+def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("autograder.commands.arguments.TEST_REFERENCES", tmp_path / "none.bpe")  # goes on without
+    submission = tmp_path / "anna.zip"
+    submission.write_bytes(b"not an archive")
+    record = tmp_path / "records" / "anna.json"
+    assert main(["grade", str(submission), "--results", str(tmp_path / "r.json"), "--record", str(record)]) == 1
+    results = json.loads((tmp_path / "r.json").read_text())
+    assert results == as_results(read_record(record))
+    assert "score" not in results and not any("score" in test for test in results["tests"])
+    assert {test["extra_data"]["state"] for test in results["tests"]} == {"not graded"}
+    assert "expected a folder, a .zip" in results["output"]
+    assert "not graded" in capsys.readouterr().out
 
 
 def test_the_command_writes_records_and_summaries_and_resumes(typed, folder, output, log):
@@ -72,3 +123,27 @@ def test_shares_of_a_class_are_graded_at_once_and_then_gathered(typed, output, l
     with pytest.raises(SystemExit):
         typed.grade("--shard", "3/2")
     assert "'3/2': expected I/N with I from 1 to N" in typed.capsys.readouterr().err
+
+
+@pytest.mark.parametrize("made", [["marks.csv"], ["submissions/", "other.csv"]])
+def test_a_demo_leaves_a_folder_with_something_else_in_it(tmp_path, capsys, made):
+    for name in made:
+        path = tmp_path / name
+        path.mkdir() if name.endswith("/") else path.write_text("mine")
+    assert main(["demo", "--output", str(tmp_path)]) == 2
+    assert "no demo; name another folder" in capsys.readouterr().err and (tmp_path / made[-1]).exists()
+
+
+SCORES = {"Amina Right": 100, "Ben Scale": 72.5, "Eva Notebook": 32, "Ines Hostile": 4, "Jan Copy": 62.5}
+
+
+@pytest.mark.slow
+def test_each_submission_of_the_demo_shows_what_it_is_there_for(tmp_path, capsys):
+    assert main(["demo", "--output", str(tmp_path / "demo"), "--jobs", "1"]) == 0
+    rows = rows_of(tmp_path / "demo" / "marks" / "summary.csv")
+    assert {row["name"]: float(row["score"]) for row in rows if row["score"]} == SCORES and len(rows) == 6
+    printed = capsys.readouterr().out
+    assert "late (1): Jan Copy" in printed and "Jan Copy and Ben Scale: " in printed and "% in common" in printed
+    assert "Hugo Damaged: not graded: the archive is damaged" in printed
+    page = (tmp_path / "demo" / "marks" / "class.html").read_text()
+    assert "1.2 Scaled dot-product attention: code that does not scale the scores" in page

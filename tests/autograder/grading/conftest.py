@@ -10,8 +10,8 @@ import pytest
 
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_all
+from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record
-from autograder.grading.seeds import Seeds
 from autograder.grading.submission import Conditions, grade_submission, open_grader
 from autograder.intake.submission import take_in
 from foundation.assignment_file import Assignment, read_assignment

@@ -1,4 +1,4 @@
-"""Submissions of all kinds, from their folders to their points."""
+"""Submissions of all kinds, from their folders to their points, and the known faults that a failure is named by."""
 
 import subprocess
 import sys
@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from autograder.at_home.hints import HINTS, read_hints
-from autograder.course.catalogue import apply, faults_of
-from autograder.grading import explaining
+from autograder.course.catalogue import Fault, apply, faults_of
+from autograder.grading import judging
 from autograder.grading.judging import judge_translations
 from autograder.grading.record import Part, Record
 from autograder.intake.sources import read_sources
 from autograder.intake.submission import Intake
 from autograder.running import collected_tests
 from autograder.testing.case import Case
-from foundation.assignment_file import read_assignment
+from autograder.testing.results import Outcome, State, judge_task
+from foundation.assignment_file import Item, read_assignment
 from foundation.places import REFERENCE, ROOT
 from release.contents import hints_of
 
@@ -76,8 +77,8 @@ def test_without_the_catalogue_the_hint_is_the_one_that_students_get(grade_tasks
     _, named = grade_tasks(folder, "1.4")
     assert named["1.4"].diagnosis.text.endswith(f"\nHint: {fault.hint}")
     (tmp_path / HINTS).write_bytes(hints_of(ROOT, read_assignment())[f"assignment/{HINTS}"])
-    monkeypatch.setattr(explaining, "read_hints", lambda folder: read_hints(tmp_path))
-    monkeypatch.setattr(explaining, "faults_of", lambda assignment: [])
+    monkeypatch.setattr(judging, "read_hints", lambda folder: read_hints(tmp_path))
+    monkeypatch.setattr(judging, "faults_of", lambda assignment: [])
     _, hinted = grade_tasks(folder, "1.4")
     assert (hinted["1.4"].diagnosis.text, hinted["1.4"].diagnosis.fault) == (f"Hint: {fault.hint}", "")
     assert (hinted["1.4"].score, hinted["1.4"].tests) == (named["1.4"].score, named["1.4"].tests)
@@ -131,19 +132,44 @@ def test_translations(references, content, state, message):
         assert message in result.message
 
 
-LAYOUT = Path(__file__).parent / "adapters" / "single_file"
+OWN_MODEL = Path(__file__).parent / "adapters" / "whole"
 """Another course's model, with names and files of its own."""
 
 
 @pytest.mark.slow
 def test_a_package_with_adapters_is_graded_and_its_author_runs_the_same_tests(grade_folder):
-    record = grade_folder(LAYOUT)
+    record = grade_folder(OWN_MODEL)
     passed = {number for number, part in parts(record).items() if part.state == "passed"}
-    assert passed == {"1.2", "1.3", "1.4"}
+    assert passed == {"2.1", "2.2", "2.3", "2.4"}
     assert "transformer.py" in record.judgement.files and not any("ignored" in note for note in record.judgement.notes)
-    command = ["-c", "assignment/tests/pytest.ini", "--rootdir", ".", "--submission", str(LAYOUT)]
-    ran = subprocess.run([sys.executable, "-m", "pytest", *command, "-q", "-m", "task_1_3"], cwd=ROOT, check=False)
+    command = ["-c", "assignment/tests/pytest.ini", "--rootdir", ".", "--submission", str(OWN_MODEL)]
+    ran = subprocess.run([sys.executable, "-m", "pytest", *command, "-q", "-m", "task_2_1"], cwd=ROOT, check=False)
     assert ran.returncode == 0
+
+
+TASK = replace(
+    read_assignment().tasks[1], points=10.0, items=(Item("values", 5), Item("masks", 3, "values"), Item("loss", 2))
+)
+
+
+@pytest.mark.parametrize(
+    "outcomes, credit, state, score",
+    [
+        ({"values": "passed", "masks": "passed", "loss": "passed"}, "items", "passed", 10),
+        ({"values": "passed", "masks": "failed", "loss": "passed"}, "items", "failed", 7),
+        ({"values": "failed", "masks": "passed", "loss": "passed"}, "items", "failed", 2),
+        ({"values": "passed", "masks": "failed", "loss": "passed"}, "all", "failed", 0),
+        ({"values": "passed", "masks": "timeout", "loss": "error"}, "items", "timeout", 5),
+        ({"values": "not attempted", "masks": "not attempted"}, "items", "not attempted", 2),
+        ({"values": "passed", "masks": "grader error"}, "items", "grader error", 7),
+        ({"values": "passed", "no such item": "failed"}, "items", "failed", 2),
+        ({}, "items", "grader error", 0),
+    ],
+)
+def test_points_of_a_task(outcomes, credit, state, score):
+    made = [Outcome(f"test {item}", State(each), "message", item) for item, each in outcomes.items()]
+    result = judge_task(TASK, made, credit)
+    assert (result.state, result.score) == (state, score)
 
 
 # Submissions that attack what judges them, beside the hostile corpus of layer norms.
@@ -238,3 +264,33 @@ def test_a_test_that_breaks_is_the_graders_error_and_stops_no_other(grade_tasks,
     states = {number: part.state for number, part in judged.items()}
     assert states == {"1.2": "grader error", "1.4": "passed", "3.1": "grader error"} and judged["1.4"].score == 10
     assert "OverflowError: over an odd answer" in judged["1.2"].message
+
+
+def fault(id_: str) -> Fault:
+    return Fault(id_, "attention.scaled", "1.2", f"does {id_}", f"look at {id_}", "subtle", (), "a.toml")
+
+
+def pattern(*tests: int, numbers: str = "0000") -> frozenset[str]:
+    return frozenset(f"test {test}{numbers}" for test in tests)
+
+
+KNOWN = [(fault("a"), pattern(1, 2, 3, 4)), *((fault(id_), pattern(5)) for id_ in "bcdef")]
+EXACTLY = "Your code behaves exactly like code that does"
+NEARLY = "In nearly all tests your code behaves like code that does"
+ALIKE = "code that does c; code that does d; code that does e; 1 more"
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        (pattern(1, 2, 3, 4), f"{EXACTLY} a.\nHint: look at a"),
+        (pattern(1, 2, 3, 4, 9), f"{NEARLY} a.\nHint: look at a"),
+        (pattern(5), f"{EXACTLY} b.\nThe tests cannot tell this from {ALIKE}.\nHint: look at b"),
+        (pattern(1, 2, 3), None),
+        (pattern(1, 2, 3, 4, numbers="1111"), None),
+        (pattern(), None),
+    ],
+)
+def test_a_failure_is_named_by_the_known_faults_that_look_like_it(seen, expected):
+    finding, _ = judging.name(KNOWN, seen)
+    assert (finding and finding.text) == expected

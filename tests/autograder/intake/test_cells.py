@@ -8,8 +8,8 @@ from contextlib import nullcontext
 
 import pytest
 
+from autograder.grading.provenance import Seeds
 from autograder.grading.record import new_record
-from autograder.grading.seeds import Seeds
 from autograder.grading.submission import grade_submission
 from autograder.intake.submission import take_in
 from autograder.intake.tree import MAX_CODE_CHARACTERS

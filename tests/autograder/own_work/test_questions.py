@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from autograder.grading.seeds import Seeds
+from autograder.grading.provenance import Seeds
 from autograder.intake.submission import take_in
 from autograder.own_work.behaviour import (
     branch_question,

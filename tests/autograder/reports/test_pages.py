@@ -15,7 +15,7 @@ from autograder.classroom.entries import Member, Roll
 from autograder.classroom.marks import Result, mark_of, results_of
 from autograder.classroom.records import Decision
 from autograder.course.catalogue import read_catalogue
-from autograder.grading.record import Diagnosis, ItemScore, new_record
+from autograder.grading.record import new_record
 from autograder.grading.scoring import Score
 from autograder.platforms.platform import Stray
 from autograder.reports.class_page import cases_in
@@ -24,7 +24,7 @@ from autograder.reports.exports import IMPORTING, export, grades_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
 from autograder.reports.terminal import as_table
-from autograder.testing.results import State, TaskResult
+from autograder.testing.results import Finding, ItemMark, State, TaskResult
 from foundation.assignment_file import read_assignment
 
 from ..submissions import record_of, rows_of
@@ -43,7 +43,7 @@ def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", *
     record = record_of(key, others=state)
     record = record.noted_of_run(note) if note else record
     if fault:
-        diagnosis = Diagnosis(fault=fault, others=(), text="Your code behaves …")
+        diagnosis = Finding(fault, (), "Your code behaves …")
         explained = (CATALOGUE[fault].task, "E.2")
         parts = record.judgement.parts
         changes["parts"] = [p.changed(diagnosis=diagnosis) if p.number in explained else p for p in parts]
@@ -151,7 +151,7 @@ def test_misconceptions_are_ranked_and_counted_once_a_student(pages):
 
 def test_the_items_that_were_lost_most_often_come_first(pages):
     def item(name, missed, requires=""):
-        return ItemScore(name=name, score=0, points=1, missed=missed, requires=requires)
+        return ItemMark(name=name, score=0, points=1, missed=missed, requires=requires)
 
     def with_rubric(key, *items):
         judgement = graded(key).record.judgement

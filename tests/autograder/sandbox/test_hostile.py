@@ -20,7 +20,7 @@ from torch.nn import functional as F  # noqa: N812  PyTorch's own convention
 
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_all
-from autograder.grading.seeds import Seeds
+from autograder.grading.provenance import Seeds
 from autograder.grading.submission import Conditions, open_grader
 from autograder.sandbox.errors import SubmissionError
 from autograder.sandbox.submission import Sandbox

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from autograder.grading.explaining import explain_by_one
+from autograder.grading.judging import explain_by_one
 from autograder.testing.arguments import traits_of
 from autograder.testing.case import earlier_keys
 from autograder.testing.comparison import observe_shape

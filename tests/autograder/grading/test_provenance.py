@@ -7,11 +7,10 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.commands import arguments
-from autograder.grading import grader_version as module
+from autograder.grading import provenance as module
 from autograder.grading import submission
-from autograder.grading.grader_version import ROOMS, grader_version, weighting_of
+from autograder.grading.provenance import ROOMS, Seeds, grader_version, weighting_of
 from autograder.grading.record import write_record
-from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
@@ -70,13 +69,13 @@ def version(root: Path) -> str:
 DECIDING = (
     "autograder/intake/sources.py",
     "assignment/tests/test_given.py",
-    "autograder/grading/explaining.py",
+    "autograder/grading/judging.py",
     "assignment/misconceptions/attention.toml",
     "autograder/sandbox/worker/service.py",
     "reference/layers.py",
     "student/layers.py",
 )
-FREE = ("autograder/reports/class_summary.py", "autograder/classroom/grading.py", "autograder/commands/grade.py")
+FREE = ("autograder/reports/class_summary.py", "autograder/classroom/grading.py", "autograder/commands/classes.py")
 
 
 def test_files_that_decide_marks_change_it_and_no_others(copy):
