@@ -20,22 +20,22 @@ from foundation.term_secret import term_secret
 
 from .build import Project, Release
 from .contents import COURSE, HINTS, TESTS, hints_of, place_of, withheld_files
-from .legible import PNG, fault_of_picture, opaque_in
+from .handout import PICTURES
+from .legible import opaque_in
 from .notebooks import FOLDER, HELPER, PREDICTIONS, SUPPORT
 from .packing import ARCHIVES, GRADESCOPE_ZIP, Audience, audience_of, make_zip
 from .skeleton import ASSIGNMENT_FILE, REFERENCE
 
 OURS = (
     rf"(?:assignment|autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)|{COMPONENT_TESTS}/\w+\.(?:py|toml)"
-    rf"|given/[\w/]+\.(?:py|md)|grade\.py|{re.escape(HELPER)}|data/corpus/[\w.]+"
+    rf"|given/[\w/]+\.(?:py|md)|grade\.py|{re.escape(HELPER)}|data/corpus/[\w.]+|(?:\w+/)?[\w-]+\.(?:svg|png)"
 )
-"""Files of the repository: engine, assignment, tests, given code and corpus."""
+"""Files of the repository: engine, assignment, tests, given code, corpus and pictures."""
 MADE = {
     "skeleton": rf"\w+/[\w/]+\.py|\w+/{re.escape(ANSWERS)}",
     "prose": r"(?:\w+/)?\w+\.(?:md|html|ipynb)",
     "settings": rf"requirements\.txt|\.gitignore|pytest\.ini|conftest\.py|{re.escape(PREDICTIONS)}|{re.escape(HINTS)}"
     r"|[\w.+-]+\.dist-info/(?:METADATA|WHEEL|RECORD|entry_points\.txt)",
-    "picture": r"(?:\w+/)?[\w-]+\.(?:svg|png)",
     "archive": rf"{re.escape(HANDED_OUT)}|[\w.+-]+\.whl",
 }
 """Files that the release makes, by kind."""
@@ -59,8 +59,7 @@ def no_solution_survives(project: Project, release: Release) -> list[str]:
     """No statement of a solution, verbatim, reformatted or renamed, in any file for students or the server."""
     contents: dict[bytes, str] = {}
     for path, content in release.shipped.items():  # archives have been opened: their members are among these
-        is_picture = content.startswith(PNG) and not fault_of_picture(content)
-        if audience_of(path) is not Audience.INSTRUCTORS and not (is_picture or path.endswith((*ARCHIVES, *PACKED))):
+        if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith((*ARCHIVES, *PACKED, ".png")):
             contents.setdefault(content, path)
     for file in (release.assignment.folder / "misconceptions").glob("*.toml"):
         known = tomllib.loads(file.read_text(encoding="utf-8"))["fault"]  # graders quote these two to students
@@ -117,6 +116,8 @@ def nothing_is_opaque(project: Project, release: Release) -> list[str]:
     for (place, content), path in distinct.items():
         is_ours = re.fullmatch(OURS, place)
         source = project.root / place.replace(f"{COMPONENT_TESTS}/", TESTS).replace(HELPER, f"{FOLDER}/{HELPER}")
+        if source.suffix in (".svg", ".png"):
+            source = project.root / PICTURES / source.name
         kind = next((kind for kind, form in MADE.items() if re.fullmatch(form, place)), None)
         if is_ours and not (source.is_file() and source.read_bytes() == content):
             faults.append(f"{path}: differs from the repository's file")
@@ -126,9 +127,7 @@ def nothing_is_opaque(project: Project, release: Release) -> list[str]:
             faults.append(f"{path}: is not what the release has made of the reference")
         elif place == HINTS and hints.get(HINTS) != content:
             faults.append(f"{path}: differs from the catalogue's hints")
-        elif (kind == "picture" or content.startswith(PNG)) and (fault := fault_of_picture(content)):
-            faults.append(f"{path}: {fault}")
-        if kind == "archive" or content.startswith(PNG):
+        if kind == "archive" or place.endswith(".png"):
             continue
         try:
             opaque = sorted(opaque_in(path, content, checksums))

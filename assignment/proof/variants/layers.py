@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from .attention import MultiHeadedAttention
-from .layers import EncoderLayer, FeedForward, LayerNorm
+from .layers import FeedForward, LayerNorm
 
 
 class Norm(nn.Module):
@@ -48,22 +48,6 @@ class Sublayers(nn.Module):
         return (x if self.norm_first else norm(x)), weights
 
 
-# %% norm_flat
-# Gain and shift of a feature lie side by side in one flat parameter.
-
-
-class LayerNorm(nn.Module):
-    def __init__(self, d_model, epsilon=1e-6):
-        super().__init__()
-        self.numbers = nn.Parameter(torch.tensor([1.0, 0.0]).repeat(d_model))
-        self.epsilon = epsilon
-
-    def forward(self, x):
-        centred = x - x.mean(dim=-1, keepdim=True)
-        normed = centred * (centred.square().mean(dim=-1, keepdim=True) + self.epsilon).rsqrt()
-        return normed * self.numbers[0::2] + self.numbers[1::2]
-
-
 # %% norm_gain_as_difference
 # The gain is learned as its difference from 1; mean and variance are updated feature by feature (Welford).
 
@@ -83,21 +67,6 @@ class LayerNorm(nn.Module):
             squares = squares + step * (feature - mean)
         deviation = (squares / x.size(-1) + self.epsilon).sqrt()
         return (1 + change) * (x - mean.unsqueeze(-1)) / deviation.unsqueeze(-1) + shift
-
-
-# %% norm_in_one_parameter
-# Gain and shift are the rows of one parameter.
-
-
-class LayerNorm(nn.Module):
-    def __init__(self, d_model, epsilon=1e-6):
-        super().__init__()
-        self.epsilon = epsilon
-        self.both = nn.Parameter(torch.stack([torch.ones(d_model), torch.zeros(d_model)]))
-
-    def forward(self, x):
-        spread, middle = torch.var_mean(x, dim=-1, keepdim=True, unbiased=False)
-        return torch.addcmul(self.both[1], self.both[0], (x - middle) * (spread + self.epsilon).rsqrt())
 
 
 # %% norm_with_root_in_float32
@@ -217,25 +186,6 @@ class DecoderLayer(Sublayers):
         x, own = self.add(self.norms[0], x, lambda y: self.self_attention(y, y, y, tgt_mask))
         x, cross = self.add(self.norms[1], x, lambda y: self.cross_attention(y, memory, memory, src_mask))
         x, _ = self.add(self.norms[2], x, lambda y: (self.feed_forward(y), None))
-        return x, own, cross
-
-
-# %% decoder_from_encoder
-# The decoder layer inherits from the encoder layer and adds cross-attention.
-
-
-class DecoderLayer(EncoderLayer):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__(d_model, n_heads, d_ff, dropout, norm_first)
-        self.cross_attention = MultiHeadedAttention(d_model, n_heads)
-        self.cross_norm = LayerNorm(d_model)
-
-    add = Sublayers.add
-
-    def forward(self, x, memory, src_mask, tgt_mask):
-        x, own = self.add(self.attention_norm, x, lambda y: self.attention(y, y, y, tgt_mask))
-        x, cross = self.add(self.cross_norm, x, lambda y: self.cross_attention(y, memory, memory, src_mask))
-        x, _ = self.add(self.feed_forward_norm, x, lambda y: (self.feed_forward(y), None))
         return x, own, cross
 
 
