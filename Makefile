@@ -120,16 +120,16 @@ tables: $(READY) $(CORPUS)  ## the report's tables with SEEDS seeds; resumes: ma
 ##@ Develop
 
 test: $(READY) $(CORPUS)  ## the kit's own tests, without the slow ones; of one folder: make test TESTS=tests/data
-	$(PY) -m pytest $(or $(TESTS),-n $(JOBS) --dist loadfile --no-loadscope-reorder)
+	$(PY) -m pytest $(or $(TESTS),-n $(JOBS) --dist loadgroup --no-loadscope-reorder)
 
 test-slow: $(READY) $(CORPUS)  ## the slow ones: training, browsers, hostile submissions; with whole samples: WHOLE=1
-	$(PY) -m pytest $(TESTS) -m "slow or hostile" -n $(JOBS) --dist loadfile --no-loadscope-reorder $(if $(WHOLE),--whole)
+	$(PY) -m pytest $(TESTS) -m "slow or hostile" -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(if $(WHOLE),--whole)
 
 lint: $(READY)  ## check style, types, and which package may import which
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
-	$(PY) -m pytest -q tests/project/test_imports.py
+	$(PY) -m pytest -q tests/project/test_code.py
 
 site: $(READY)  ## build the documentation's site in build/site, strictly and offline
 	$(PY) -m docs.figures

@@ -32,6 +32,7 @@ from foundation.texts import COMMENT, hint_above, line_of
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
 HINT_FORM = "`# TODO 1.3: what to do`"
+WHOLE = "a region is whole statements of one block in a function, below its docstring"
 TRANSLATIONS = "translations.txt"
 IGNORED_FOLDERS = {"__pycache__", "runs"}
 ASSIGNMENT_FILE = "assignment/assignment.toml"
@@ -165,19 +166,14 @@ def _region(source: Source, begin: int, end: int, tasks: Collection[str]) -> Reg
         for block, around in blocks_of(source.tree)
     ]
     inside, around = next((block for block in blocks if block[0]), ([], ()))
-    if not inside:
-        raise refusal("the region holds no whole statement; put the solution's statements in it")
     covered = {line for node in inside for line in range(first_line(node), (node.end_lineno or 0) + 1)}
     for line in range(begin + 1, end):
         written = source.lines[line - 1].strip()
         if written and not written.startswith("#") and line not in covered:
-            fault = f"the region that began in line {begin} cuts a statement or leaves its block here"
-            raise refusal(f"{fault}; a region is whole statements of one block", line)
-    if not around or isinstance(around[-1], ast.ClassDef):
-        fault = "the region stands outside any function"
-        raise refusal(f"{fault}; the skeleton could not be imported: mark the statements inside functions")
-    if is_text(inside[0]) and inside[0] is around[-1].body[0]:
-        raise refusal("the region holds the function's docstring; docstrings stay: begin below it")
+            raise refusal(f"here the region cuts a statement or leaves its block; {WHOLE}", line)
+    is_in_function = bool(around) and not isinstance(around[-1], ast.ClassDef)
+    if not inside or not is_in_function or (is_text(inside[0]) and inside[0] is around[-1].body[0]):
+        raise refusal(f"the region is empty, outside any function, or begins with its docstring; {WHOLE}")
     names = [node.name if isinstance(node, ast.ClassDef) else f"{node.name}.<locals>" for node in around]
     return Region(number, begin, end, ".".join(names).removesuffix(".<locals>"))
 

@@ -6,7 +6,6 @@ import gc
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,10 +13,6 @@ from hypothesis import HealthCheck, settings
 import release  # noqa: F401  first, because it makes the import of jsonschema quick
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
-
-if TYPE_CHECKING:
-    from xdist.remote import Producer
-    from xdist.scheduler import LoadFileScheduling
 
 collect_ignore = ["example"]  # an assignment of its own, whose tests judge submissions
 
@@ -43,17 +38,12 @@ APART = "tests/project/test_recipes.py"
 """Its tests share next to nothing, and each takes long."""
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer | None) -> LoadFileScheduling:
-    """The tests of a file stay in one process, and so do those of some folders."""
-    from xdist.scheduler import LoadFileScheduling
-
-    class ByFixtures(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            folders = (folder for folder in TOGETHER if nodeid.startswith(folder))
-            return next(folders, nodeid if nodeid.startswith(APART) else super()._split_scope(nodeid))
-
-    return ByFixtures(config, log)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of several processes, one gets all tests of a file, and of some folders."""
+    for item in items:
+        file = item.nodeid.partition("::")[0]
+        group = next((folder for folder in TOGETHER if file.startswith(folder)), file)
+        item.add_marker(pytest.mark.xdist_group(item.name if file == APART else group))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -90,16 +90,12 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         print(line, flush=True)
 
 
-def page(name: str, **values: object) -> str:
-    """A page in Markdown from its template in `pages/`."""
+def write_page(folder: Path, name: str, **values: object) -> None:
+    """Write a page in Markdown, from its template in `pages/`, into a folder, which is made if it is missing."""
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "pages")
     strict: dict[str, Any] = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "keep_trailing_newline": True}
-    return jinja2.Environment(loader=loader, **strict).get_template(f"{name}.md").render(values)  # noqa: S701
-
-
-def write_page(folder: Path, name: str, **values: object) -> None:
-    """Write a page into a folder, which is made if it is missing."""
-    write_whole(folder / f"{name}.md", page(name, **values))
+    template = jinja2.Environment(loader=loader, **strict).get_template(f"{name}.md")  # noqa: S701
+    write_whole(folder / f"{name}.md", template.render(values))
 
 
 class CommandError(UserError):

@@ -1,22 +1,19 @@
 """Public implementations that nobody here wrote: each rubric item is graded, and compared with an independent verdict.
 
 A description is a file `assignment/outside/NAME.toml`, with an adapter of ours and no line of theirs. Verdicts are
-those of `outside_verdicts`, or findings by hand with a reason. The last ones are stored beside the descriptions, with
-the version of the component tests that they belong to.
+those of `outside_verdicts`, or findings by hand with a reason.
 """
 
 from __future__ import annotations
 
 import ast
-import hashlib
-import json
 import re
 import subprocess
 import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,24 +30,17 @@ from autograder.testing.results import State, TaskResult, judge_task
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.assignment_tables import Forbidden
 from foundation.command_line import UserError
-from foundation.places import ASSIGNMENT, ROOT, SKELETON
-from foundation.whole_files import write_whole
+from foundation.places import ASSIGNMENT, SKELETON
 
-from .console import option, page, table
+from .console import Pages, option, table, write_page
 from .outside_formulas import kind_of
 from .outside_verdicts import JUDGES
 
 HOST = "https://github.com"
 FOLDER = ASSIGNMENT / "outside"
-VERDICTS = FOLDER / "verdicts.json"
-PAGE = ROOT / "docs" / "proof" / "outside.md"
-TESTING = ("arguments", "case", "comparison", "fitting", "observation", "results", "subject")
-"""Modules of `autograder.testing` that decide how a test ends."""
 SEED = 20_261_128
 MOST_WHY, MOST_LINES = 240, 40
 """Characters of the kit's reason; lines of an adapter."""
-Stored = dict[str, dict[str, Any]]
-"""By the name of the description: version, and rows as they are written."""
 
 
 @dataclass(frozen=True)
@@ -223,51 +213,36 @@ def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str
         yield Row(result.task.number, mark.name, kit, why[:MOST_WHY], verdict, reason or "")
 
 
-CLONES = "folder with a git clone owner+name of each repository; default: only check the version of stored verdicts"
-IdText = Annotated[str, option("only those whose description's file name contains this text")]
-
-
 def outside(
-    folder: Annotated[Path | None, option(CLONES, type=Path, nargs="?")] = None,
-    repository: IdText = "",
+    folder: Annotated[Path, option("folder with a git clone owner+name of each repository", type=Path)],
+    repository: Annotated[str, option("only those whose description's file name contains this text")] = "",
     fetch: Annotated[bool, option("clone what is missing in the folder", action="store_true")] = False,
-    store: Annotated[bool, option("write the verdicts, and docs/proof/outside.md", action="store_true")] = False,
+    output: Pages = None,
 ) -> int:
     """Examine the tests with code that nobody here wrote.
 
     Grade public implementations, described in assignment/outside, and compare each item of the rubric with an
     independent verdict. Status 1 if one cannot be examined.
     """
-    stored, version, has_failed = read_stored(), tests_version(), False
-    if folder is None:
-        names = sorted(name for name, entry in stored.items() if entry["version"] != version)
-        age = f"older than the component tests: {', '.join(names)}" if names else "all are of the present tests"
-        print(f"stored verdicts: {len(stored)}; {age}")
-        return 0
-    repositories = read_repositories(FOLDER)
-    chosen = [source for source in repositories if repository in source.id]
+    chosen = [source for source in read_repositories(FOLDER) if repository in source.id]
     if not chosen:
         raise UserError(f"{FOLDER}: no description has {repository!r} in its name")
     assignment = read_assignment()
+    examined: list[tuple[Repository, list[Row], str]] = []
     with Zygote(assignment, "auto") as zygote:
         tests = CollectedTests(assignment)
         for source in chosen:
             try:
-                rows = [*examine(source, source.clone_in(folder, fetch), assignment, tests, zygote)]
+                rows, problem = [*examine(source, source.clone_in(folder, fetch), assignment, tests, zygote)], ""
             except UserError as error:
-                has_failed = True
-                stored[source.id] = {"version": version, "rows": [], "problem": str(error)}
-                print(f"{source.id}: not examined: {error}", flush=True)
-                continue
-            stored[source.id] = {"version": version, "rows": [[*astuple(row)] for row in rows]}
-            print(f"{source.id}: {counted(rows)}", flush=True)
+                rows, problem = [], str(error)
+            examined.append((source, rows, problem))
+            print(f"{source.id}: {f'not examined: {problem}' if problem else counted(rows)}", flush=True)
             for row in filter(lambda row: row.is_disputed, rows):
                 print(f"  {row.task} {row.item}: {row.kit}, though {row.verdict}: {row.reason or row.why}", flush=True)
-    if store:
-        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(stored[name])}" for name in sorted(stored))
-        write_whole(VERDICTS, f"{{\n{lines}\n}}\n")
-        write_whole(PAGE, page_of(stored, repositories))
-    return int(has_failed)
+    if output is not None:
+        write_verdicts(output, examined)
+    return int(any(problem for _, _, problem in examined))
 
 
 def counted(rows: list[Row]) -> str:
@@ -276,42 +251,26 @@ def counted(rows: list[Row]) -> str:
     return f"{len(rows)} items, " + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
 
 
-def read_stored() -> Stored:
-    """The last verdicts."""
-    return json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
-
-
-def tests_version() -> str:
-    """Sixteen hex digits for the component tests and all that they expect."""
-    paths = [path for room in ("tests", "expected", "stand_ins") for path in sorted((ASSIGNMENT / room).rglob("*.py"))]
-    paths += [ROOT / "autograder" / "testing" / f"{name}.py" for name in TESTING]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
-
-
-def page_of(stored: Stored, repositories: list[Repository]) -> str:
-    """The page of all verdicts: what is disputed, what is lost and why, and what of each repository is kept."""
-    rows = {name: [Row(*row) for row in source["rows"]] for name, source in stored.items()}
+def write_verdicts(folder: Path, examined: list[tuple[Repository, list[Row], str]]) -> None:
+    """Write the page of all verdicts: what is disputed, what is lost and why, and what of each repository is kept."""
     disputed, lost, code = [], dict[tuple[str, ...], list[str]](), []
-    for source in repositories:
-        of_one = rows.get(source.id, [])
-        for row in of_one:
+    for source, rows, problem in examined:
+        for row in rows:
             if row.is_disputed:
                 disputed.append((source.link, row.task, row.item, f"{row.kit}, though {row.verdict}", row.why))
             elif row.kit != "kept":
                 reason = row.reason if row.verdict == "wrong" else row.why if row.kit == "lost" else row.kit
                 lost.setdefault((row.task, row.item, reason), []).append(source.id)
-        problem = stored.get(source.id, {"problem": "not examined yet"}).get("problem")
-        kept = problem or f"{sum(row.kit == 'kept' for row in of_one)} of {len(of_one)}"
-        tasks = ", ".join(sorted({row.task for row in of_one}))
+        kept = problem or f"{sum(row.kit == 'kept' for row in rows)} of {len(rows)}"
+        tasks = ", ".join(sorted({row.task for row in rows}))
         code.append((source.link, source.kind, source.licence, tasks, kept))
+    causes = ((*key, len(names), ", ".join(names)) for key, names in sorted(lost.items()))
     heads = ("code", "task", "item", "verdicts", "the kit's reason")
-    return page(
+    write_page(
+        folder,
         "outside",
-        counted=counted([row for of_one in rows.values() for row in of_one]),
+        counted=counted([row for _, rows, _ in examined for row in rows]),
         disputed=table(heads, disputed) if disputed else "None.",
-        lost=table(
-            ("task", "item", "what differs", "number", "code"),
-            ((*key, len(names), ", ".join(names)) for key, names in sorted(lost.items())),
-        ),
+        lost=table(("task", "item", "what differs", "number", "code"), causes),
         code=table(("code", "kind", "licence", "tasks", "items kept"), code),
     )

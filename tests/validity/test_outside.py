@@ -10,7 +10,7 @@ from autograder.intake.sources import read_sources
 from autograder.running.collection import InProcessSubmission
 from autograder.testing.results import Outcome, State, judge_task
 from foundation.command_line import UserError
-from foundation.places import REFERENCE
+from foundation.places import REFERENCE, ROOT
 from validity import outside
 from validity.__main__ import main
 from validity.outside import MOST_LINES, definitions_of, read_repositories
@@ -55,16 +55,9 @@ def test_descriptions_are_of_forty_repositories_or_more():
         assert ast.parse(one.adapter).body and one.adapter.count("\n") <= MOST_LINES
 
 
-def test_stored_verdicts_are_those_of_the_descriptions_and_older_ones_are_named(monkeypatch, capsys):
-    stored = outside.read_stored()
-    assert {*stored} == {one.id for one in REPOSITORIES}
-    assert outside.PAGE.read_text(encoding="utf-8") == outside.page_of(stored, REPOSITORIES)
-    assert main(["outside"]) == 0  # also where all are older: tests change more often than public code can be fetched
-    printed, version = capsys.readouterr().out, outside.tests_version()
-    assert all((f" {name}" in printed) == (stored[name]["version"] != version) for name in stored)
-    monkeypatch.setattr(outside, "tests_version", lambda: "0" * 16)
-    assert main(["outside"]) == 0
-    assert all(f" {name}" in capsys.readouterr().out for name in list(stored)[:1])
+def test_the_committed_page_has_every_description():
+    page = (ROOT / "docs" / "proof" / "outside.md").read_text(encoding="utf-8")
+    assert [one.id for one in REPOSITORIES if f"| {one.link} | {one.kind} | {one.licence} |" not in page] == []
 
 
 def test_a_script_keeps_its_definitions_and_what_can_be_imported():
@@ -100,16 +93,12 @@ def test_what_is_missing_costs_its_row_alone(tmp_path, monkeypatch, capsys):
     for name, commit in (("some/norm", head), ("some/other", head), ("some/norm", "0" * 40)):
         (folder / f"{name[5:]}-{commit[:4]}.toml").write_text(DESCRIPTION.format(name=name, commit=commit))
     monkeypatch.setattr(outside, "FOLDER", folder)
-    monkeypatch.setattr(outside, "VERDICTS", folder / "verdicts.json")
-    monkeypatch.setattr(outside, "PAGE", folder / "page.md")
-    assert main(["outside", str(tmp_path / "clones"), "--store"]) == 1
+    assert main(["outside", str(tmp_path / "clones"), "--output", str(tmp_path)]) == 1
     told = capsys.readouterr().out.splitlines()
     assert told[0].startswith("norm-0000: not examined: fatal:") and "other+" not in told[0]
     assert told[1].startswith(f"norm-{head[:4]}: 7 items, 4 wrong and lost, 3 right and kept")
     assert "other: no such folder; clone https://" in told[2]
-    stored = outside.read_stored()
-    assert [len(stored[name]["rows"]) for name in sorted(stored)] == [0, 7, 0]
-    assert "| mean and variance | variance over d - 1 | 1 | norm-" in outside.PAGE.read_text()
+    assert "| mean and variance | variance over d - 1 | 1 | norm-" in (tmp_path / "outside.md").read_text()
 
 
 FAULTS = {  # task, items that are wrong; module, old text, new text

@@ -1,0 +1,165 @@
+"""Command lines made from functions; thresholds from made-up scores; questions that have one right choice."""
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+
+from autograder.grading.scoring import Score
+from autograder.own_work.question import Question
+from benchmarks.__main__ import COMMANDS as MEASUREMENTS
+from foundation.assignment_file import read_assignment
+from foundation.command_line import positive
+from foundation.places import ROOT
+from validity import calibration
+from validity.__main__ import COMMANDS, main
+from validity.calibration import run_seeds, spread_of
+from validity.console import CommandError, main_of, make_parser, option, run_python, table
+from validity.questions import LEAST_KINDS, Asked, ask_all, by_features, report
+
+
+def sample(
+    place: Annotated[Path | None, option("a folder", type=Path, nargs="?")] = None,
+    most_seeds: Annotated[int, option("number of seeds", type=positive)] = 3,
+    output: Annotated[Path, option("a file", type=Path)] = ROOT / "runs",
+    is_fast: Annotated[bool, option("hurry", action="store_true")] = False,
+) -> int:
+    """Try a sample.
+
+    It prints what it is given.
+    """
+    print(place, most_seeds, output.name, is_fast)
+    return most_seeds - 3
+
+
+def test_parameters_are_options(tmp_path, capsys):
+    parser = make_parser("kit", "A kit.", {"sample": (sample, "here")})
+    assert main_of("kit", parser, ["sample"]) == 0
+    assert main_of("kit", parser, ["sample", "x", "--most-seeds", "4", "--output", str(tmp_path), "--is-fast"]) == 1
+    assert capsys.readouterr().out == f"None 3 runs False\nx 4 {tmp_path.name} True\n"
+    for arguments in (["--help"], ["sample", "--help"]):
+        with pytest.raises(SystemExit):
+            parser.parse_args(arguments)
+    shown = " ".join(capsys.readouterr().out.split())
+    for part in ("Try a sample.", "It prints what it is given.", "of seeds (default: 3)", "a file (default: runs)"):
+        assert part in shown
+    assert "example: python -m kit sample here" in shown
+
+
+@pytest.mark.parametrize("program, commands", [("validity", COMMANDS), ("benchmarks", MEASUREMENTS)])
+def test_every_example_is_one(program, commands):
+    parser = make_parser(program, None, commands)
+    assert all(parser.parse_args([name, *shlex.split(example)]) for name, (_, example) in commands.items())
+
+
+def test_a_command_that_fails_is_named_with_its_last_line():
+    with pytest.raises(CommandError, match=r"python -c .* ended with status 3: so it is"):
+        run_python("-c", "print('first\\nso it is'); raise SystemExit(3)")
+
+
+def test_a_table_shows_its_head_its_rows_and_bars_in_cells():
+    assert table(("a", "b"), [(1, "x|y"), (2.5, "")]).split("\n") == [
+        "| a | b |",
+        "| --- | --- |",
+        "| 1 | x\\|y |",
+        "| 2.5 |  |",
+    ]
+
+
+def test_spread_of_known_scores():
+    spread = spread_of([Score(value, value - 0.02, value + 0.02, 1) for value in (0.50, 0.52, 0.54)])
+    assert (spread.mean, spread.over_seeds) == pytest.approx((0.52, 0.02))
+    assert spread.over_sentences == pytest.approx(0.04 / 3.92)
+    assert spread.share_below(0.52) == pytest.approx(0.5, abs=0.01)
+    assert spread.share_below(0.0) == 0.0 and spread.share_below(1.01) == 1.0
+    first, second = (spread.threshold_for(share) for share in (0.01, 0.05))
+    assert first <= second < 0.52 and spread.share_below(first) <= 0.01 and spread.share_below(second) <= 0.05
+    assert spread.share_below(second + 0.01) > 0.05, "the highest in hundredths"
+
+
+def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
+    references = tmp_path / "test.bpe"
+    references.write_text("".join(f"a|||the cat number {n} sleeps on the mat .\n" for n in range(5)))
+    calls = []
+
+    def run(*words):
+        arguments = [str(word) for word in words[2:]]
+        calls.append(arguments)
+        if arguments[0] == "translate":
+            text = "".join(f"the cat number {n} sleeps on the mat .\n" for n in range(5))
+            (tmp_path / "out" / arguments[2].split("/")[-2] / "translations.txt").write_text(text)
+        else:
+            folder = Path(arguments[arguments.index("--output") + 1])
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "last.pt").touch()
+
+    monkeypatch.setattr(calibration, "run_python", run)
+    first = run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out")
+    assert [score.value for score in first] == [1.0, 1.0]
+    _, two = sorted((tmp_path / "out").iterdir())
+    (two / "translations.txt").unlink()
+    calls.clear()
+    assert run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out") == first
+    assert [call[0] for call in calls] == ["train", "translate"], "seed 0 was done"
+    assert calls[0] == ["train", "--resume", "--output", str(two)]
+    calls.clear()
+    references.write_text(references.read_text().replace("sleeps", "slept"))
+    assert run_seeds([0], ["--preset", "tiny"], references, tmp_path / "out")[0].value < 1, "another test split"
+    assert calls[0][:5] == ["train", "--preset", "tiny", "--seed", "0"]
+
+
+@pytest.mark.slow
+def test_a_preset_that_there_is_not(capsys, tmp_path):
+    assert main(["calibrate", "--preset", "huge", "--output", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) == 1 and "'huge'" in error and "'fast'" in error
+
+
+TEXTS = [("a", "bb", "ccc", "dddd"), ("bb", "a", "dddd", "ccc"), ("ccc", "dddd", "a", "bb"), ("dddd", "ccc", "bb", "a")]
+
+
+def questions(right) -> list[Question]:
+    """The same options in four orders; `right` chooses one of them."""
+    made = []
+    for number, texts in enumerate(TEXTS):
+        asked = Question("shape", "layers.LayerNorm", ("?",), "", options=texts, right=right(number, texts))
+        made.append(asked)
+    return made
+
+
+@pytest.mark.parametrize(
+    "right, feature",
+    [
+        (lambda number, texts: texts.index("dddd"), "length: most"),
+        (lambda number, texts: texts.index("a"), "length: least"),
+        (lambda number, texts: 2, "position C"),
+    ],
+)
+def test_what_gives_an_answer_away_is_found(right, feature):
+    found = by_features(questions(right))
+    assert found[feature] == 1 == max(found.values())
+
+
+def test_no_feature_answers_questions_whose_right_option_is_any():
+    mixed = questions(lambda number, texts: texts.index(["a", "bb", "ccc", "dddd"][number]))
+    assert by_features(mixed)["length: most"] == by_features(mixed)["length: least"] == 0.25
+
+
+@pytest.mark.parametrize("is_right, told", [((True, True, False, False), "right are"), ((False,) * 4, "right are")])
+def test_two_right_choices_or_none_are_told(is_right, told):
+    [first, *_] = questions(lambda number, texts: 0)
+    assert Asked("anna", first, (True, False, False, False)).problem == ""
+    assert told in Asked("anna", first, is_right).problem
+    text, holds = report([Asked("anna", first, is_right)])
+    assert "anna, shape, layers.LayerNorm: right are" in text and not holds
+    assert "different options" in Asked("anna", replace(first, options=("a",) * 4), None).problem
+
+
+@pytest.mark.slow
+def test_the_questions_of_a_sitting(request):
+    """A sample of what `python -m validity questions` proves, without its shares: few questions say little of them."""
+    asked = ask_all(10 if request.config.getoption("whole") else 40, 1, read_assignment())
+    assert not [one.problem for one in asked if one.problem]
+    assert len(asked) > 10 and len({one.question.kind for one in asked}) >= LEAST_KINDS - 2
