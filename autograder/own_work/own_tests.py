@@ -24,8 +24,7 @@ from foundation.texts import counted
 
 from ..intake.sources import Source, Sources
 from ..sandbox.errors import SubmissionDiedError, SubmissionError, SubmissionTimeoutError
-from ..sandbox.implementations import Implementations
-from ..sandbox.submission import Sandbox
+from ..sandbox.submission import Implementations, Sandbox
 from ..sandbox.worker.messages import Answer, Encoder, ProtocolError
 from ..sandbox.zygote import Zygote
 from ..testing.results import Outcome, State

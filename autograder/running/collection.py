@@ -76,23 +76,24 @@ class InProcessSubmission:
         self, component: str, *args: Any, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: Any
     ) -> nn.Module:
         """Make an object of a class of the submission; see `SubmissionUnderTest`."""
-        self.package.isolate(component if isolated else None)
-        made: nn.Module = self.package.get(component)(*args, **kwargs)
+        made: nn.Module = self._find(component, isolated)(*args, **kwargs)
         made = made if dtype is None else made.to(dtype)
         parameters_of(made)  # refuses what grading refuses
         return made
 
     def call(self, component: str, *args: Any, isolated: bool = True, **kwargs: Any) -> Any:
         """Call a function of the submission."""
-        self.package.isolate(component if isolated else None)
-        return self.package.get(component)(*args, **kwargs)
+        return self._find(component, isolated)(*args, **kwargs)
 
     def apply(self, name: str, subject: Any, *args: Any, isolated: bool = True) -> Any:
         """Call a stand-in that is a function, with an object or a function of the submission."""
         if isinstance(subject, str):
-            self.package.isolate(subject if isolated else None)
-            subject = self.package.get(subject)
+            subject = self._find(subject, isolated)
         return getattr(self._stand_ins, name)(subject, *args)
+
+    def _find(self, component: str, isolated: bool) -> Any:
+        self.package.isolate(component if isolated else None)
+        return self.package.get(component)
 
     @property
     def sources(self) -> Sources:
@@ -110,11 +111,6 @@ class InProcessSubmission:
 def _quote(module: str, text: str, locate: Locate, number: int) -> str:
     place = locate(module, number)
     return f"{place}: {text.split(chr(10))[number - 1].strip()}" if place else ""
-
-
-def quoted_lines(error: BaseException) -> list[str]:
-    """The submission's own lines on the way to an exception, with their places."""
-    return own_lines(traceback.extract_tb(error.__traceback__))
 
 
 def own_lines(frames: traceback.StackSummary) -> list[str]:
@@ -171,7 +167,8 @@ class Collection:
 
         What it means differs between the sandbox, the proof, and this: a student's own process.
         """
-        lines = [] if isinstance(error, SyntaxError) else quoted_lines(error)  # that one names its own place
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [] if isinstance(error, SyntaxError) else own_lines(frames)  # that one names its own place
         return State.ERROR, "\n  ".join([f"{type(error).__name__}: {error}", *lines])
 
     @pytest.hookimpl(tryfirst=True)

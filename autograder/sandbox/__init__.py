@@ -9,11 +9,11 @@
 
 From the outside in:
 
-    submission.py       the submission as tests see it          kept.py     its limits, lines, output
-    implementations.py  what students' own tests call           errors.py   failures of submitted code
-    session.py          one worker: requests, deadlines, end    layers.py   of containment; their command
-    replies.py          what a worker may answer                seccomp.py  the filter of system calls
-    zygote.py           starts the zygote, and workers from it  worker/     the other half, and the mirror
+    submission.py  the submission as tests see it       kept.py    its limits, lines, output
+    session.py     one worker: requests, deadlines, end  errors.py  failures of submitted code
+    replies.py     what a worker may answer             layers.py  of containment; the filter of system calls
+    zygote.py      starts the zygote, and workers from it
+    worker/        the other half, and the mirror
 
 Decisions on the protocol, seccomp and Landlock: `docs/explanation/decisions-sandbox.md`.
 """

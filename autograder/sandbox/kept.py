@@ -7,7 +7,7 @@ import re
 import sys
 import sysconfig
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,7 +17,7 @@ from foundation.places import ROOT
 from foundation.texts import clean, with_comment
 
 from ..intake.sources import KIT, Locate, Sources
-from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionTimeoutError
+from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from .replies import Failure
 
 PIECE = 1 << 16
@@ -119,8 +119,7 @@ class Budget:
         self.failure: SandboxUnavailableError | None = None  # of the sandbox itself, after which nothing more is done
         self._limits, self._is_fair = limits, is_fair
         self._seconds_of: defaultdict[str, float] = defaultdict(float)
-        self._failures: Counter[str] = Counter()
-        self._timeouts: set[str] = set()
+        self._failures: defaultdict[str, list[type[SubmissionError]]] = defaultdict(list)
 
     @property
     def seconds(self) -> float:
@@ -152,9 +151,9 @@ class Budget:
             raise SubmissionTimeoutError(f"the submission's CPU time of {limits.cpu_seconds} s is used up")
         if self._is_fair and used >= min(left, limits.call_seconds * limits.failures_a_component):
             raise SubmissionTimeoutError(f"{component} was skipped after {used:.3g} s in all")
-        if self._failures[component] >= limits.failures_a_component:
-            reason = f"{component} was skipped after {self._failures[component]} timeouts or crashes"
-            raise (SubmissionTimeoutError if component in self._timeouts else SubmissionDiedError)(reason)
+        failures = self._failures[component]
+        if len(failures) >= limits.failures_a_component:
+            raise failures[0](f"{component} was skipped after {len(failures)} timeouts or crashes")
 
     @contextmanager
     def spent_by(self, component: str) -> Iterator[float]:
@@ -164,9 +163,7 @@ class Budget:
         try:
             yield min(self._limits.call_seconds, self._limits.total_seconds - self.seconds)
         except (SubmissionTimeoutError, SubmissionDiedError) as error:
-            self._failures[component] += 1
-            if isinstance(error, SubmissionTimeoutError):
-                self._timeouts.add(component)
+            self._failures[component].append(type(error))
             raise
         except SandboxUnavailableError as error:
             self.failure = error

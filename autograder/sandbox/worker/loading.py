@@ -250,12 +250,10 @@ def _call(*arguments: object, _stand_in: Any, **options: object) -> object:
 
 
 class NoShell:
-    """Stands for IPython's shell, where there is none."""
+    """Stands for IPython's shell, where there is none: its methods do nothing."""
 
-    def run_line_magic(self, *arguments: object, **options: object) -> None:
-        """Does nothing, as the others."""
-
-    run_cell_magic = system = run_line_magic
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *arguments, **options: None
 
 
 def is_harmless(name: str) -> bool:

@@ -35,22 +35,13 @@ FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # ABI -> how many rights ther
 NETWORK_RIGHTS = 0b11  # bind, connect (ABI 4)
 SCOPES = 0b11  # abstract sockets, signals (ABI 6)
 
-STANDARD = """
-abc argparse bisect builtins collections collections.abc contextlib copy csv dataclasses datetime decimal difflib
-encodings.idna encodings.ascii encodings.latin_1 encodings.unicode_escape enum fractions functools glob hashlib heapq
-importlib inspect io itertools json keyword linecache logging math numbers operator os pathlib pickle platform pprint
-queue random re shutil statistics string struct sys tempfile textwrap threading time timeit traceback types typing
-unicodedata unittest uuid warnings weakref zlib __future__
-"""
-INSTALLED = """
+COMMON = """
 numpy tqdm pytest sacrebleu torch torch.nn torch.nn.functional torch.nn.utils torch.nn.utils.rnn torch.optim
 torch.optim.lr_scheduler torch.utils.data torch.utils.checkpoint torch.linalg torch.distributions
 sacrebleu.tokenizers.tokenizer_13a sacrebleu.tokenizers.tokenizer_char sacrebleu.tokenizers.tokenizer_intl
-sacrebleu.tokenizers.tokenizer_none
+sacrebleu.tokenizers.tokenizer_none encodings.idna encodings.ascii encodings.latin_1 encodings.unicode_escape
 """
-"""Packages that submissions commonly import; a request to load one names further ones."""
-
-
+"""Packages that submissions commonly import, and what they import later; a request to load one names further ones."""
 HUGE_PAGE, MADV_COLLAPSE = 2 << 20, 25
 
 
@@ -166,7 +157,7 @@ def enter_landlock() -> None:
 
 def import_common() -> None:
     """Imports what submissions commonly import."""
-    for name in STANDARD.split() + INSTALLED.split():
+    for name in COMMON.split():
         import_quietly(name)
 
 

@@ -1,16 +1,31 @@
-"""An own run imports and reads what grading does, whatever files and names a model has; stand-ins are reached."""
+"""Component tests in both ways to run.
+
+An own run imports and reads what grading does, whatever files and names a model has; stand-ins are reached. A test that
+fails once has failed, unless another component has damaged the worker; checking has its limits.
+"""
 
 import io
 import time
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from autograder.intake.sources import check_syntax, read_sources
 from autograder.intake.submission import take_in
-from autograder.running import collection
-from autograder.running.collection import InProcessSubmission, telling_if_long
+from autograder.running import collected_tests, collection
+from autograder.running.collected_tests import CheckingTimeoutError, CollectedTests
+from autograder.running.collection import InProcessSubmission, case_of, telling_if_long
+from autograder.sandbox.errors import submission_error
+from autograder.sandbox.submission import Sandbox
+from autograder.testing.results import CollectionError, Outcome, State
+from autograder.testing.results import tests_of as results_of
+from foundation.assignment_file import Item, read_assignment
 from foundation.places import REFERENCE, SKELETON
 
 NORM = """
@@ -44,43 +59,24 @@ LAYOUTS = {  # files, and how the adapter gets at the norm
 
 
 @pytest.fixture
-def opened():
-    """Submissions that are closed in the end."""
-    submissions = []
-    yield submissions
-    for submission in submissions:
-        submission.close()
-
-
-@pytest.fixture
-def open_model(tmp_path, assignment, opened):
+def open_model(tmp_path, assignment):
     """Opens a model with these files, from the sources of a student's own run or those that are graded."""
 
     def make(files, is_graded=False) -> InProcessSubmission:
         for name, text in files.items():
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
         graded = take_in(tmp_path, SKELETON, assignment).sources if is_graded else {}
-        opened.append(InProcessSubmission(graded or read_sources(tmp_path, SKELETON), assignment))
-        return opened[-1]
+        return InProcessSubmission(graded or read_sources(tmp_path, SKELETON), assignment)
 
     return make
 
 
-@pytest.fixture
-def open_reference(assignment, opened):
-    """Opens the reference with another text of one module."""
-
-    def make(change, python=assignment.python, module="layers") -> InProcessSubmission:
-        sources = read_sources(REFERENCE, SKELETON)
-        path, text = sources[module]
-        opened.append(
-            InProcessSubmission({**sources, module: (path, change(text))}, replace(assignment, python=python))
-        )
-        return opened[-1]
-
-    return make
+def open_reference(change: Callable[[str], str], module="layers", python=(3, 11)) -> InProcessSubmission:
+    """The reference with another text of one module."""
+    sources = read_sources(REFERENCE, SKELETON)
+    path, text = sources[module]
+    return InProcessSubmission({**sources, module: (path, change(text))}, replace(read_assignment(), python=python))
 
 
 @pytest.mark.parametrize("is_graded", [False, True], ids=["own run", "graded"])
@@ -117,7 +113,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("before, build", WAYS.values(), ids=WAYS)
-def test_a_component_is_replaced_by_its_stand_in(open_reference, before, build):
+def test_a_component_is_replaced_by_its_stand_in(before, build):
     def change(text):
         start, end = text.split("class EncoderLayer")
         assert "LayerNorm(d_model)" in end
@@ -132,7 +128,7 @@ def test_a_component_is_replaced_by_its_stand_in(open_reference, before, build):
         submission.build("layers.EncoderLayer", 8, 2, 12, isolated=False)(torch.randn(2, 3, 8), None)
 
 
-def test_a_function_in_a_dictionary_is_replaced_too(open_reference):
+def test_a_function_in_a_dictionary_is_replaced_too():
     def change(text):
         start, end = text.split("class MultiHeadedAttention")
         assert " scaled_dot_product_attention(" in end
@@ -149,7 +145,7 @@ def test_a_function_in_a_dictionary_is_replaced_too(open_reference):
 NEWER = "\n\ntry:\n    pass\nexcept* ValueError:\n    pass\n"
 
 
-def test_newer_syntax_is_refused_with_version_and_line(open_reference):
+def test_newer_syntax_is_refused_with_version_and_line():
     with pytest.raises(SyntaxError, match=r"3\.11.*; you are graded by Python 3\.10") as caught:
         check_syntax("layers.py", NEWER, (3, 10))
     assert (caught.value.filename, caught.value.lineno) == ("layers.py", 6)
@@ -157,3 +153,85 @@ def test_newer_syntax_is_refused_with_version_and_line(open_reference):
     check_syntax("layers.py", "def f(:\n", (3, 10))  # nobody reads that: it is left to the import
     with pytest.raises(SyntaxError, match=r"you are graded by Python 3\.10"):
         open_reference(lambda text: text + NEWER, python=(3, 10)).build("layers.LayerNorm", 4)
+
+
+DAMAGE = """
+class MultiHeadedAttention(MultiHeadedAttention):
+    def forward(self, *args, **kwargs):
+        torch.relu = lambda x: x
+        return super().forward(*args, **kwargs)
+"""
+
+
+def test_an_item_that_no_test_names_stops_everything(assignment):
+    task = assignment.tasks[0]
+    task = replace(task, items=(*task.items, Item("read aloud", 1.0)))
+    with pytest.raises(CollectionError, match=r"assignment.toml: task 1\.1: no test names the item 'read aloud'"):
+        CollectedTests(replace(assignment, tasks=(task,)))
+
+
+@pytest.mark.slow
+def test_damage_by_another_component_is_forgiven(reference, assignment, zygote):
+    tests = CollectedTests(assignment, [task for task in assignment.tasks if task.number in ("1.3", "1.5")])
+    path, text = reference["attention"]
+    with Sandbox({**reference, "attention": (path, text + DAMAGE)}, assignment, zygote=zygote) as sandbox:
+        outcomes = {marker: ends for some in tests.run(sandbox, seed=3) for marker, ends in some.items()}
+    passed = {result.task.number for result in results_of(assignment, outcomes) if result.state == "passed"}
+    assert passed == {"1.3", "1.5"}
+
+
+STATES = {"MemoryError": State.OUT_OF_MEMORY, "ForbiddenShortcut": State.REFUSED, "ValueError": State.ERROR}
+
+
+@pytest.mark.parametrize("kind, state", STATES.items())
+def test_states_of_what_submitted_code_raises(kind, state):
+    classified, message = CollectedTests.describe(None, submission_error(kind, "why"))
+    assert classified is state and message.endswith("why")
+
+
+@pytest.mark.parametrize("tries, n_tried", [("pppp", 4), ("fppp", 1), ("pfpp", 2), ("pppf", 4)])
+def test_chance_is_not_forgiven(tries, n_tried):
+    """A test that failed must pass in every fresh worker; after one failure it is not tried again."""
+    restarts, script = [], iter(tries)
+    outcomes = {"test": Outcome("test", State.FAILED)}
+
+    def run_items(items):
+        for test in items:
+            outcomes[test.nodeid] = Outcome("test", State.PASSED if next(script) == "p" else State.FAILED)
+
+    tests, submission = SimpleNamespace(outcomes=outcomes, run_items=run_items), SimpleNamespace()
+    submission.restart = lambda: restarts.append(1)
+    CollectedTests.try_again(tests, [SimpleNamespace(nodeid="test")], submission)
+    assert (outcomes["test"].state == State.PASSED) is ("f" not in tries)
+    assert len(restarts) == n_tried
+
+
+@pytest.mark.parametrize("n_files, most", [(1, collected_tests.SECONDS_A_FILE), (40, collected_tests.SECONDS_IN_ALL)])
+def test_however_many_tests_stay_within_their_limit_checking_ends(monkeypatch, n_files, most):
+    """The clock is one that nothing else moves."""
+    now, tests = [0.0], SimpleNamespace(_used=Counter(), exhausted_by=[])
+    monkeypatch.setattr(collected_tests.time, "process_time", lambda: now[0])
+
+    def runs(file: str) -> bool:
+        try:
+            with CollectedTests.limits(tests, SimpleNamespace(path=Path(file), nodeid="test")):
+                now[0] += 1.9
+        except CheckingTimeoutError:
+            return False
+        return True
+
+    n_run = sum(runs(f"{file}.py") for file in range(n_files) for _ in range(50))
+    assert n_run * 1.9 <= most + 1.9
+    assert runs("other.py") is (n_files == 1)
+
+
+def test_inputs_depend_on_the_seed_the_file_and_the_test_alone():
+    places = [*product((7, 8), ("test_one.py", "test_two.py"), ("test_a", "test_a[1]"))]
+
+    def draw(seed: int, file: str, test: str) -> list[float]:
+        torch.rand(3)
+        return case_of(SimpleNamespace(path=Path(file), name=test), seed).normal(3).tolist()
+
+    drawn = [draw(*place) for place in places]
+    assert len({*map(tuple, drawn)}) == len(places)
+    assert [draw(*place) for place in reversed(places)] == drawn[::-1]
