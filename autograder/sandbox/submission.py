@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import chain
-from typing import Self
 
 import torch
 
@@ -26,7 +26,7 @@ PAIRS = 60
 MOST_STARTS = 6
 
 
-class Sandbox:
+class Sandbox(AbstractContextManager["Sandbox"]):
     """A submission in another process, with the methods that tests use, and its account: budget, notices, output.
 
     A worker is started when it is first needed, and again after one has died; objects of a dead worker raise
@@ -158,9 +158,6 @@ class Sandbox:
             self._session.end("it was restarted or closed")
             self._session = None
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *details: object) -> None:
         self.restart()
 
@@ -230,9 +227,3 @@ class Implementations:
         if self._sandbox is not None:
             self._sandbox.restart()
             self._sandbox = None
-
-    def __enter__(self) -> Implementations:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        self.close()

@@ -52,7 +52,7 @@ class Worker:
         return Ending(**answer) if "status" in answer else None
 
 
-class Zygote:
+class Zygote(contextlib.AbstractContextManager["Zygote"]):
     """A contained process with torch loaded. Start it early; several graders may share one, also after a fork."""
 
     def __init__(self, assignment: Assignment, level: str = "auto") -> None:
@@ -119,9 +119,6 @@ class Zygote:
             self._process.kill()
             self._process.wait()
         self._errors.close()
-
-    def __enter__(self) -> Zygote:
-        return self
 
     def __exit__(self, *details: object) -> None:
         self.close()

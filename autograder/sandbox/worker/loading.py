@@ -26,11 +26,11 @@ PACKAGES = ("torch", "numpy", "matplotlib", "sacrebleu", "tqdm", "pytest", "IPyt
 TORCH = {"amp", "autograd", "backends", "cuda", "distributions", "fft", "func", "linalg", "nn", "optim", "profiler"}
 TORCH |= {"random", "special", "types", "utils.checkpoint", "utils.data", "utils.serialization"}
 """Parts of PyTorch that are loaded on demand; whatever `import torch` has loaded is there anyway."""
-NOT_FOR_US = {"antigravity", "this", "idlelib", "turtle", "turtledemo", "test", "tkinter", "lib2to3", "webbrowser"}
+NEVER = {"antigravity", "this", "idlelib", "turtle", "turtledemo", "tkinter", "lib2to3", "webbrowser"}
+NEVER |= {"test", "tests", "conftest", "distutils", "f2py"}
+"""Modules, and parts of any package, that open a window, run something, or leave a thread behind."""
 OWN_MODEL = "own_model"
 """The package within the submission's that holds the modules of a model of one's own, one with `adapters.py`."""
-NEVER = {"test", "tests", "conftest", "distutils", "f2py"}
-"""Parts of any package that run something, leave a thread behind or raise pytest's own exceptions."""
 
 
 class MissingComponentError(AttributeError):
@@ -260,7 +260,7 @@ def is_harmless(name: str) -> bool:
     """True if importing a module of that name has no effect but to make it available."""
     package, _, rest = name.partition(".")
     parts = name.split(".")
-    if any(part.startswith("_") or not part for part in parts) or package in NOT_FOR_US or NEVER & {*parts}:
+    if any(part.startswith("_") or not part for part in parts) or NEVER & {*parts}:
         return name == "__future__"
     if package == "torch":
         return not rest or any(f"{rest}.".startswith(f"{part}.") for part in TORCH)

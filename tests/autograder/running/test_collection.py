@@ -6,7 +6,6 @@ fails once has failed, unless another component has damaged the worker; checking
 
 import io
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -18,8 +17,8 @@ import torch
 
 from autograder.intake.sources import check_syntax, read_sources
 from autograder.intake.submission import take_in
-from autograder.running import collected_tests, collection
-from autograder.running.collected_tests import CheckingTimeoutError, CollectedTests
+from autograder.running import collection
+from autograder.running.collected_tests import CollectedTests
 from autograder.running.collection import InProcessSubmission, case_of, telling_if_long
 from autograder.sandbox.errors import submission_error
 from autograder.sandbox.submission import Sandbox
@@ -204,25 +203,6 @@ def test_chance_is_not_forgiven(tries, n_tried):
     CollectedTests.try_again(tests, [SimpleNamespace(nodeid="test")], submission)
     assert (outcomes["test"].state == State.PASSED) is ("f" not in tries)
     assert len(restarts) == n_tried
-
-
-@pytest.mark.parametrize("n_files, most", [(1, collected_tests.SECONDS_A_FILE), (40, collected_tests.SECONDS_IN_ALL)])
-def test_however_many_tests_stay_within_their_limit_checking_ends(monkeypatch, n_files, most):
-    """The clock is one that nothing else moves."""
-    now, tests = [0.0], SimpleNamespace(_used=Counter(), exhausted_by=[])
-    monkeypatch.setattr(collected_tests.time, "process_time", lambda: now[0])
-
-    def runs(file: str) -> bool:
-        try:
-            with CollectedTests.limits(tests, SimpleNamespace(path=Path(file), nodeid="test")):
-                now[0] += 1.9
-        except CheckingTimeoutError:
-            return False
-        return True
-
-    n_run = sum(runs(f"{file}.py") for file in range(n_files) for _ in range(50))
-    assert n_run * 1.9 <= most + 1.9
-    assert runs("other.py") is (n_files == 1)
 
 
 def test_inputs_depend_on_the_seed_the_file_and_the_test_alone():

@@ -1,150 +1,73 @@
 """The mirror: what a test sees through it is what it would see with the object itself, in this process."""
 
 import copy
-import os
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 import torch
-from torch import nn
 
 from autograder.sandbox.submission import Sandbox
-from autograder.sandbox.worker.messages import Encoder
-from autograder.sandbox.worker.peers import RAISED, Host, Peer
+from autograder.sandbox.worker.peers import RAISED
 from autograder.testing.arguments import call_with_copies
 from autograder.testing.results import CheckFailed
 from autograder.testing.subject import Subject
 
+from ..conftest import CLASS, FUNCTION, here
+
 CALLED = "decode.greedy_decode"
-FUNCTION, CLASS = "attention.function", "layers.Norm"
-TEXTS = {
-    FUNCTION: """
-from typing import NamedTuple
-import torch
-
-class Result(NamedTuple):
-    context: torch.Tensor
-    weights: torch.Tensor
-
-calls = []
-
-def implementation(query, key=None, how="named"):
-    calls.append(how)
-    if how == "in place":
-        query *= 2
-        return query.sum()
-    if how == "calls":
-        return len(calls)
-    if how == "views":
-        return query.mT, query[:1].expand(3, *query.shape[1:])
-    if how == "raise":
-        raise KeyError("the text of this must not be seen")
-    return Result(query.sin() * key, torch.softmax(query, -1))
-""",
-    CLASS: """
-import torch
-from torch import nn
-
-class implementation(nn.Module):
-    def __init__(self, size, epsilon=1e-6):
-        super().__init__()
-        self.gain, self.shift = nn.Parameter(torch.ones(size)), nn.Parameter(torch.zeros(size))
-        self.register_buffer("calls", torch.zeros(()))
-
-    def forward(self, x):
-        self.calls += 1
-        return (self.gain * x.tanh() + self.shift) * (2 if self.training else 1) + 0 * self.calls
-""",
-}
 
 
-def here(name: str) -> Callable:
-    """The function or class of TEXTS in this process."""
-    names: dict = {}
-    exec(TEXTS[name], names)
-    return names["implementation"]
-
-
-@pytest.fixture
-def peer() -> Iterator[Peer]:
-    """The way from students' own tests to implementations, which a thread of this process serves here."""
-    (requests, to_host), (from_host, replies) = os.pipe(), os.pipe()
-
-    def serve() -> None:
-        with suppress(Exception):  # as the worker does
-            Host({name: compile(text, "", "exec") for name, text in TEXTS.items()}).serve(requests, replies)
-
-    host = threading.Thread(target=serve)
-    host.start()
-    peer = Peer(to_host, from_host)
-    yield peer
-    peer._sink.close()
-    host.join()
-    peer._source.close()
-
-
-@pytest.fixture(params=["a submission", "students' own tests"])
-def both(request) -> Callable[[str], list[Callable]]:
-    """The function or class of TEXTS in this process, and through the mirror of another one."""
-
-    def make(name: str) -> list[Callable]:
-        if request.param == "students' own tests":
-            return [here(name), request.getfixturevalue("peer").implementation(name)]
-        module = name.partition(".")[0]
-        submission = request.getfixturevalue("sandbox")({module: TEXTS[name]})
-        use = submission.build if name == CLASS else submission.call
-        return [here(name), partial(use, f"{module}.implementation")]
-
-    return make
+def check_alike(implementations: list[Callable], use: Callable[..., list[torch.Tensor]]) -> None:
+    """Use implementations in the same way, and compare what comes of it."""
+    for pair in zip(*map(use, implementations), strict=True):
+        torch.testing.assert_close(*pair)
 
 
 def test_gradients_of_inputs_twice_and_through_work_of_the_test(both):
-    x, seen = torch.randn(2, 3, dtype=torch.float64), []
-    for function in both(FUNCTION):
+    x = torch.randn(2, 3, dtype=torch.float64)
+
+    def use(function):
         leaf = x.clone().requires_grad_()
         context, weights = function(leaf * 3, key=leaf)
         first = torch.autograd.grad(context.sum(), leaf, retain_graph=True)
         second = torch.autograd.grad(context.sum() + weights.square().sum(), leaf)
-        seen.append([context, weights, *first, *second])
-        assert torch.autograd.gradcheck(lambda y, call=function: call(y, y.cos()), leaf, fast_mode=True)
-    for here, there in zip(*seen, strict=True):
-        torch.testing.assert_close(here, there, atol=0, rtol=0)
+        assert torch.autograd.gradcheck(lambda y: function(y, y.cos()), leaf, fast_mode=True)
+        return [context, weights, *first, *second]
+
+    check_alike(both(FUNCTION), use)
 
 
 def test_parameters_are_read_written_and_get_gradients(both):
-    x, seen = torch.randn(2, 3), []
-    for norm in (made(3, epsilon=0.5) for made in both(CLASS)):
-        assert isinstance(norm, nn.Module)
+    x = torch.randn(2, 3)
+
+    def use(made):
+        norm = made(3, epsilon=0.5)
         with torch.no_grad():
             for parameter in norm.parameters():
                 parameter.add_(0.5)
         next(norm.parameters()).data[0] = 7.0
         norm(x).sum().backward()
         gradients = [parameter.grad.clone() for parameter in norm.parameters()]
-        norm.zero_grad()
         evaluated = norm.eval()(x)
-        optimizer = torch.optim.SGD(norm.parameters(), lr=0.1)
         evaluated.square().sum().backward()
-        optimizer.step()
-        seen.append([*gradients, evaluated, norm.train()(x), *norm.parameters()])
-    for here, there in zip(*seen, strict=True):
-        torch.testing.assert_close(here, there)
+        torch.optim.SGD(norm.parameters(), lr=0.1).step()
+        return [*gradients, evaluated, norm.train()(x), *norm.parameters()]
+
+    check_alike(both(CLASS), use)
 
 
 def test_modules_are_converted_and_copied(both):
-    x, seen = torch.randn(2, 3, dtype=torch.float64), []
-    for norm in (made(3) for made in both(CLASS)):
-        assert norm(x.float()).dtype == torch.float32
+    x = torch.randn(2, 3, dtype=torch.float64)
+
+    def use(made):
+        norm = made(3)
         next(norm.double().parameters()).data.fill_(2.0)
         copied = copy.deepcopy(norm)
         next(copied.parameters()).data.fill_(3.0)
-        assert {parameter.dtype for parameter in (*norm.parameters(), *copied.parameters())} == {torch.float64}
-        seen.append([norm(x), copied(x), norm.float()(x.float())])
-    for here, there in zip(*seen, strict=True):
-        torch.testing.assert_close(here, there, atol=0, rtol=0)
+        return [norm(x), copied(x), *copied.parameters(), norm.float()(x.float())]
+
+    check_alike(both(CLASS), use)
 
 
 MIXED = """
@@ -152,31 +75,27 @@ import torch
 from torch import nn
 
 class FeedForward(nn.Module):
-    def __init__(self, d_model, d_ff):
+    def __init__(self, size):
         super().__init__()
-        self.frozen = nn.Parameter(torch.ones(1), requires_grad=False)
-        self.enter, self.leave = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model, bias=False)
+        self.frozen, self.linear = nn.Parameter(torch.ones(1), requires_grad=False), nn.Linear(size, size)
 
     def forward(self, x):
-        y = self.leave(self.enter(x)) * self.frozen
+        y = self.linear(x) * self.frozen
         return {"y": y, "more": [y.sum(), (y > 0, 3, "text", None, 0.5)]}
 
     def encode(self, x, mask):
-        return torch.where(mask, self.leave(self.enter(x)), x), [x]
+        return torch.where(mask, self.linear(x), x)
 """
 
 
 def test_methods_results_of_every_kind_and_parameters_without_gradient(sandbox):
-    module = sandbox({"layers": MIXED}).build("layers.FeedForward", 3, 5).eval()
-    x = torch.randn(2, 3)
+    module, x = sandbox({"layers": MIXED}).build("layers.FeedForward", 3), torch.randn(2, 3)
     result = module(x)
     total, (positive, *rest) = result["more"]
     assert rest == [3, "text", None, 0.5] and positive.dtype == torch.bool and not positive.requires_grad
     total.backward()
-    encoded, [same] = module.encode(x, mask=torch.ones(3, dtype=torch.bool))
-    assert torch.equal(encoded, result["y"]) and torch.equal(same, x)
-    assert [p.requires_grad for p in module.parameters()] == [False, True, True, True]
-    assert [p.grad is None for p in module.parameters()] == [True, False, False, False]
+    assert torch.equal(module.encode(x, mask=torch.ones(3, dtype=torch.bool)), result["y"])
+    assert [(p.requires_grad, p.grad is None) for p in module.parameters()] == [(False, True), *[(True, False)] * 2]
 
 
 def test_the_generator_here_decides_the_randomness_there(example: Sandbox):
@@ -328,31 +247,3 @@ def test_the_default_dtype_of_the_test_holds(peer):
         torch.set_default_dtype(torch.float32)
     norm = peer.implementation(CLASS)(4)
     assert norm.gain.dtype == torch.float32 and [*norm.state_dict()] == ["gain", "shift"]
-
-
-NO_CALLS = {
-    "an object that is not there": {"target": {"object": 99}},
-    "a component that is not there": {"target": {"component": "os.system", "made": 1}},
-    "strides beyond the numbers": {"tensors": [{"dtype": "float32", "shape": [2], "strides": [1 << 40]}]},
-    "arguments of no kind": {"args": {"eval": "1"}},
-}
-
-
-@pytest.mark.parametrize("name", NO_CALLS)
-def test_a_host_says_no_more_than_that_something_was_raised(peer, name):
-    """And goes on."""
-    encoder = Encoder()
-    usual = {"target": {"component": FUNCTION, "made": 0}, "args": encoder.encode([torch.ones(2)] * 2), "grad": True}
-    usual |= {"kwargs": {"dict": []}, "seed": 1, "parameters": []}
-    assert peer.request("", "call", usual, encoder, lambda answer: answer.result["graph"]) is False
-    content = {**usual, **NO_CALLS[name]}
-    with pytest.raises(Exception, match=RAISED):
-        peer.request("", "call", content, encoder, lambda answer: answer.result)
-    assert peer.implementation(FUNCTION)(torch.ones(1), how="calls") == 1
-
-
-@pytest.mark.parametrize("verb", ["load", "import", "serve", "try", "find", "answer", ""])
-def test_a_host_has_no_other_verbs(peer, verb):
-    with pytest.raises((EOFError, BrokenPipeError)):
-        for _ in range(2):
-            peer.request("", verb, {"texts": {}}, Encoder(), lambda answer: answer.result)
