@@ -1,9 +1,17 @@
-"""The paths of the kit's parts, the same in a checkout, on Gradescope and beside notebooks.
+"""The paths of the kit's parts, the same in a checkout, on Gradescope and beside notebooks; and the term's secret.
 
 Students who work in files install what the component tests import; the tests are in the folder that they work in.
 """
 
+import contextlib
+import os
+import secrets
+import sys
+import tempfile
 from pathlib import Path
+
+from .command_line import UserError
+from .texts import printable
 
 _PACKAGES = Path(__file__).resolve().parents[1]
 
@@ -33,3 +41,40 @@ ANSWERS = "answers.md"
 REFERENCES = Path("data/private/fren.test.bpe")
 """Reference translations of the test split, which students do not get, from the root of wherever the kit lies."""
 TEST_REFERENCES = ROOT / REFERENCES
+
+SECRET = REFERENCES.with_name("grading_secret.txt")
+"""The secret that a term's inputs come from, hidden from students; from the root of wherever the kit lies."""
+
+SHORTEST_SECRET = 16
+"""Characters of one that somebody has written: fewer could be guessed."""
+
+
+def term_secret(root: Path) -> bytes:
+    """Read the term's file: 64 hexadecimal digits, drawn where there is none, or what the instructor has written.
+
+    Raises: UserError where it can be neither read nor kept, or could be guessed.
+    """
+    path = root / SECRET
+    name = printable(str(path))
+    try:
+        if not path.exists():
+            _draw(path)
+            print(f"note: drew the term's secret: {name}; keep it to replay marks", file=sys.stderr)
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{name}: the term's secret cannot be kept there: {error.strerror or error}") from None
+    if len(content.strip()) < SHORTEST_SECRET:
+        fault = f"shorter than {SHORTEST_SECRET} characters, which could be guessed"
+        raise UserError(f"{name}: {fault}; remove it, and a secret is drawn")
+    return content
+
+
+def _draw(path: Path) -> None:
+    """Writes a new secret, whole and readable by this user only; never in the place of another process's."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".secret.") as file:  # 0600
+        file.write(f"{secrets.token_hex(32)}\n".encode())
+        file.flush()
+        os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(file.name, path)

@@ -13,8 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from foundation.assignment_file import Assignment
-from foundation.places import HANDED_OUT, REFERENCES
-from foundation.term_secret import SECRET, term_secret
+from foundation.places import HANDED_OUT, REFERENCES, SECRET, term_secret
 
 from . import packing
 from .handout import files_for_assistants

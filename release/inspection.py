@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
-from foundation.places import ANSWERS, COMPONENT_TESTS, HANDED_OUT
-from foundation.term_secret import term_secret
+from foundation.places import ANSWERS, COMPONENT_TESTS, HANDED_OUT, term_secret
 
 from .build import Project, Release
 from .contents import COURSE, HINTS, TESTS, hints_of, place_of, withheld_files

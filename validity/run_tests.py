@@ -19,8 +19,8 @@ from tqdm import tqdm
 from autograder.intake.sources import Sources
 from autograder.running.collection import Collection, InProcessSubmission
 from autograder.sandbox.worker.loading import MissingComponentError
+from autograder.testing.case import SubmissionUnderTest
 from autograder.testing.results import CollectionError, Outcome, State, TaskResult, judge_task
-from autograder.testing.submission import SubmissionUnderTest
 from foundation.assignment_file import Assignment, Task
 from foundation.processes import CPU, FAILED, run_forked, time_limit
 

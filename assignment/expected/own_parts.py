@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from autograder.testing.case import SubmissionUnderTest
 from autograder.testing.comparison import expect_parts
 from autograder.testing.fitting import Computation, leaves_of
 from autograder.testing.results import CheckFailed, OtherPartsError, UnreadableError
 from autograder.testing.subject import Subject
-from autograder.testing.submission import SubmissionUnderTest
 
 from .flows import flow_of
 from .masks import expect_masks_obeyed

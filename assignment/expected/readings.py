@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.testing.arguments import Inputs, copies_of, explained
-from autograder.testing.case import Case
+from autograder.testing.case import Case, SubmissionUnderTest
 from autograder.testing.comparison import (
     TOLERANCE,
     TOLERANCE_OF_FLOAT32,
@@ -30,7 +30,6 @@ from autograder.testing.comparison import (
 from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
 from autograder.testing.results import CheckFailed, OtherPartsError, UnreadableError
 from autograder.testing.subject import Subject
-from autograder.testing.submission import SubmissionUnderTest
 
 from .flows import deviation_of_heads
 from .layers import EPSILON, KINDS, attention_formulas, heads, look_tokens_up, network_formula, norm_of

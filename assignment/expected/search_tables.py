@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from autograder.testing.case import SubmissionUnderTest
 from autograder.testing.comparison import describe, expect_parts, fail
 from autograder.testing.results import observing
-from autograder.testing.submission import SubmissionUnderTest
 
 COMPONENT = "decode.beam_decode"
 VOCAB, PAD, BOS, EOS = 16, 4, 1, 3  # other ids than the assignment's, which a search might have hard-coded

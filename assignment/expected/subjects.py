@@ -17,12 +17,11 @@ from torch import Tensor
 
 from assignment.stand_ins.formulas import name_tokens, place, trace
 from autograder.testing.arguments import Inputs, copies_of
-from autograder.testing.case import Case, earlier_keys
+from autograder.testing.case import Case, SubmissionUnderTest, earlier_keys
 from autograder.testing.comparison import expect_shape, fail
 from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
 from autograder.testing.results import OtherPartsError
 from autograder.testing.subject import Subject
-from autograder.testing.submission import SubmissionUnderTest
 
 from .flows import PARTS_ARE_RIGHT, flow_of
 from .layers import (

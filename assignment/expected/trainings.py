@@ -12,10 +12,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from assignment.stand_ins.models import TinyTranslator
-from autograder.testing.case import Case
+from autograder.testing.case import Case, SubmissionUnderTest
 from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, alike, expect, expect_close, expect_parts
 from autograder.testing.experiments import attempted
-from autograder.testing.submission import SubmissionUnderTest
 from foundation.texts import printable
 
 SIZES = 7, 9, 5

@@ -15,8 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.own_work.traced_questions import Scene
-from autograder.testing.case import Case, earlier_keys
-from autograder.testing.submission import SubmissionUnderTest
+from autograder.testing.case import Case, SubmissionUnderTest, earlier_keys
 
 Calls = Mapping[str, Callable[[], Any]]
 PADDING = torch.tensor([[[[True, True, True, False, False]]], [[[True] * 5]]])

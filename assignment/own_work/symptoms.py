@@ -15,8 +15,7 @@ from math import nan
 import torch
 from torch import Tensor, nn
 
-from autograder.testing.case import Case
-from autograder.testing.submission import SubmissionUnderTest
+from autograder.testing.case import Case, SubmissionUnderTest
 
 from .calls import build
 

@@ -8,9 +8,8 @@ import torch
 
 from assignment.expected.readings import embedding as make
 from assignment.expected.readings import learned_by, shapes_of
-from autograder.testing.case import Case, each_dtype, each_row
+from autograder.testing.case import Case, SubmissionUnderTest, each_dtype, each_row
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_1
 

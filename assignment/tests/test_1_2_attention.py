@@ -8,9 +8,8 @@ import torch
 
 from assignment.expected.masks import draw, expect_right_or_finite, expect_right_or_masks_obeyed
 from assignment.stand_ins.own_tests import attend as attention
-from autograder.testing.case import Case, each_dtype, each_row, earlier_keys
+from autograder.testing.case import Case, SubmissionUnderTest, each_dtype, each_row, earlier_keys
 from autograder.testing.subject import Subject
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_2
 

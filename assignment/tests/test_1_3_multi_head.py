@@ -15,11 +15,10 @@ from assignment.expected.readings import HEADS as PARTS
 from assignment.expected.readings import SPLIT
 from assignment.expected.readings import multi_head as make
 from autograder.testing.arguments import Inputs
-from autograder.testing.case import Case, each_dtype, each_row
+from autograder.testing.case import Case, SubmissionUnderTest, each_dtype, each_row
 from autograder.testing.comparison import fail
 from autograder.testing.fitting import Computation
 from autograder.testing.subject import Subject
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_3
 

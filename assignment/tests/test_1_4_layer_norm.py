@@ -13,9 +13,8 @@ import torch.nn.functional as F
 from assignment.expected.layers import norm_of
 from assignment.expected.readings import GAIN_AND_SHIFT, expect_numbers, learned_by
 from assignment.expected.readings import layer_norm as make
-from autograder.testing.case import Case, each_dtype, each_row
+from autograder.testing.case import Case, SubmissionUnderTest, each_dtype, each_row
 from autograder.testing.comparison import expect, expect_shape, run_backward
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_4
 

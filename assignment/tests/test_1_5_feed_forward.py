@@ -15,12 +15,11 @@ import torch.nn.functional as F
 from assignment.expected.layers import network_formula
 from assignment.expected.readings import expect_numbers, learned_by, usual_readings
 from assignment.expected.readings import feed_forward as make
-from autograder.testing.case import Case, each_dtype, each_row
+from autograder.testing.case import Case, SubmissionUnderTest, each_dtype, each_row
 from autograder.testing.comparison import alike, expect_shape
 from autograder.testing.fitting import Candidates, Computation
 from autograder.testing.results import CheckFailed
 from autograder.testing.subject import Subject
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_5
 

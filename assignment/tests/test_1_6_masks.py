@@ -6,11 +6,10 @@ import pytest
 import torch
 
 from autograder.testing.arguments import expect_unchanged
-from autograder.testing.case import Case, earlier_keys, row_of
+from autograder.testing.case import Case, SubmissionUnderTest, earlier_keys, row_of
 from autograder.testing.comparison import expect, expect_same
 from autograder.testing.observation import about_mask
 from autograder.testing.results import observing
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_6
 

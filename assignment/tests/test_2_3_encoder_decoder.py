@@ -12,8 +12,7 @@ from assignment.expected.layers import Sizes
 from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
 from assignment.expected.own_parts import PARTS_OF_STACKS as PARTS
 from assignment.expected.subjects import stack as stack_of
-from autograder.testing.case import DTYPES, Case, in_dtypes, rows_of
-from autograder.testing.submission import SubmissionUnderTest
+from autograder.testing.case import DTYPES, Case, SubmissionUnderTest, in_dtypes, rows_of
 
 STACKS = [
     pytest.param("Encoder", False, marks=pytest.mark.task_2_3, id="Encoder"),

@@ -16,10 +16,9 @@ from assignment.expected.masks import expect_no_side_effects, expect_right_or_ma
 from assignment.expected.subjects import PARTS_OF_MODELS as PARTS
 from assignment.expected.subjects import ModelSubject
 from autograder.testing.arguments import copies_of
-from autograder.testing.case import ALMOST_ALL, DTYPES, Case, in_dtypes, rows_of
+from autograder.testing.case import ALMOST_ALL, DTYPES, Case, SubmissionUnderTest, in_dtypes, rows_of
 from autograder.testing.comparison import all_equal, expect, expect_gradients, run_backward
 from autograder.testing.fitting import first_part, tensors_in
-from autograder.testing.submission import SubmissionUnderTest
 
 MODELS = [
     pytest.param(False, marks=pytest.mark.task_2_4, id="post-norm"),

@@ -11,11 +11,10 @@ import pytest
 import torch
 
 from assignment.expected.trainings import Training
-from autograder.testing.case import Case
+from autograder.testing.case import Case, SubmissionUnderTest
 from autograder.testing.comparison import describe, expect, expect_close
 from autograder.testing.contrast import judged
 from autograder.testing.results import observing
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_3_1
 

@@ -9,9 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.testing.case import Case
+from autograder.testing.case import Case, SubmissionUnderTest
 from autograder.testing.comparison import describe, expect
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_1
 

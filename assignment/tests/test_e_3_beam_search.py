@@ -18,9 +18,8 @@ from assignment.expected.search_tables import (
     short_or_long,
     translations_of,
 )
-from autograder.testing.case import Case
+from autograder.testing.case import Case, SubmissionUnderTest
 from autograder.testing.comparison import describe, expect
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_3
 

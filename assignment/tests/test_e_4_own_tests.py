@@ -7,8 +7,8 @@ import pytest
 from assignment.stand_ins.own_tests import HANDED_OUT
 from autograder.intake.sources import parse
 from autograder.own_work.student_lines import named_tests
+from autograder.testing.case import SubmissionUnderTest
 from autograder.testing.comparison import expect, fail
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_4
 

@@ -5,9 +5,8 @@ import math
 import pytest
 import torch
 
-from autograder.testing.case import Case
+from autograder.testing.case import Case, SubmissionUnderTest
 from autograder.testing.comparison import expect, expect_close, expect_same
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.given
 

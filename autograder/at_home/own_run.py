@@ -25,7 +25,7 @@ from ..intake.names import find_mentions
 from ..intake.sources import IntakeError, read_sources
 from ..running.collection import IS_COLLECTED, InProcessSubmission, case_of, classify, item_of, telling_if_long
 from ..testing import contrast
-from ..testing.case import Case
+from ..testing.case import Case, SubmissionUnderTest
 from ..testing.observation import side_by_side
 from ..testing.results import (
     LOOK_AT,
@@ -39,7 +39,6 @@ from ..testing.results import (
     judge_task,
     most_telling,
 )
-from ..testing.submission import SubmissionUnderTest
 from .hints import ATTEMPTS, count_attempt, not_python, read_hints
 
 NOT_SHOWN, TO_DO = "more failed", "still to be written"
@@ -209,7 +208,7 @@ class OwnRun:
             outcomes = self._outcomes_of(task)
             if missed := [outcome for outcome in outcomes if outcome.nodeid in self._errors]:
                 self._shown.append(shown := most_telling(missed, outcomes))
-                calls = (call for outcome in outcomes for call in outcome.calls)
+                calls = [call for outcome in outcomes for call in outcome.calls]
                 contrasts[shown.nodeid] = contrast.only(calls, shown.calls)
         for report in reporter.stats.pop("failed", []):
             reporter.stats.setdefault("failed" if report.nodeid in contrasts else NOT_SHOWN, []).append(report)

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
-from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
-from foundation.term_secret import term_secret
+from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT, term_secret
 
 if TYPE_CHECKING:
     from .record import Record

@@ -28,8 +28,7 @@ from foundation.command_line import UserError
 from ..course.assignment_code import OwnWork, stand_ins_of
 from ..intake.sources import Sources, read_sources
 from ..running.collection import Collection, InProcessSubmission, run_in_process
-from ..testing.case import number_of
-from ..testing.submission import SubmissionUnderTest
+from ..testing.case import SubmissionUnderTest, number_of
 from .hunts import SEED, Hunt, answer_of, draw_hunt, hunted, student_of
 from .versions import Trial, Versions
 

@@ -20,9 +20,8 @@ from torch import Tensor
 from foundation.assignment_file import Assignment
 
 from ..intake.sources import Sources, tree_of
-from ..testing.case import Case, number_of
+from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import expect, fail
-from ..testing.submission import SubmissionUnderTest
 from .student_lines import Change, changes_of, definition_of, lines_of, mixed, statements_in, todo_in
 from .traced_questions import Scene
 from .versions import Trial, Versions, differ, tensors_of

@@ -25,10 +25,9 @@ from ..at_home.hints import hints_for
 from ..course.assignment_code import OwnWork
 from ..intake.sources import Sources, read_sources
 from ..running.collection import InProcessSubmission
-from ..testing.case import Case, number_of
+from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import fail
 from ..testing.results import State
-from ..testing.submission import SubmissionUnderTest
 from .question import Question
 from .student_lines import definition_of, lines_of, todo_in
 

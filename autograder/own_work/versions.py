@@ -19,9 +19,8 @@ from foundation.processes import CPU, time_limit
 
 from ..course.assignment_code import Look, OwnWork
 from ..sandbox.errors import SandboxUnavailableError
-from ..testing.case import Case
+from ..testing.case import Case, SubmissionUnderTest
 from ..testing.results import Outcome, State
-from ..testing.submission import SubmissionUnderTest
 
 Result = TypeVar("Result")
 

@@ -32,9 +32,8 @@ from ..sandbox.worker.loading import Package
 from ..sandbox.worker.running import compile_nothing, parameters_of, settings_kept
 from ..testing import contrast
 from ..testing.arguments import quotes
-from ..testing.case import Case
+from ..testing.case import Case, SubmissionUnderTest
 from ..testing.results import CheckFailed, CollectionError, Outcome, State, UnreadableError
-from ..testing.submission import SubmissionUnderTest
 
 LONG = 5
 """Seconds after which a student is told which test is running."""

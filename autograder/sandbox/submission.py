@@ -1,4 +1,4 @@
-"""A submission in a worker, as a `testing.submission.SubmissionUnderTest`; in another, what its own tests call."""
+"""A submission in a worker, as a `testing.case.SubmissionUnderTest`; in another, what its own tests call."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
     ) -> RemoteModule:
         """Makes an object of the submission's class "module.Name", which must derive from `nn.Module`.
 
-        `testing.submission.SubmissionUnderTest` has the arguments. Raises SubmissionError, as all of these methods.
+        `testing.case.SubmissionUnderTest` has the arguments. Raises SubmissionError, as all of these methods.
         """
         target = {"component": component, "isolated": isolated}
         made = build(self.session(component), component, target, args, kwargs, DTYPE_NAMES[dtype] if dtype else None)

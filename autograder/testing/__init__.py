@@ -1,11 +1,11 @@
 """The tools of component tests.
 
-    subject.py      read this first                       case.py         random inputs; rows of tables
+    subject.py      read this first                       case.py         what tests are handed; rows of tables
     arguments.py    copies and changes of arguments       fitting.py      values and gradients of formulas
     comparison.py   checks that name what is wrong; tolerances
     observation.py  what a wrong result shows             experiments.py  what more calls show
     contrast.py     what separates wrong calls from right ones
-    results.py      how tests end, and points             submission.py   what tests are handed
+    results.py      how tests end, and points
 
 `each_dtype` runs a test in float64 and in float32; `each_row` runs it once for each row of a table, in float64 but for
 those that it names. `case` draws random inputs: `normal` numbers, and a `mask` in which True means may attend; each of

@@ -1,4 +1,4 @@
-"""Random inputs of one test: sizes, tensors, masks; and tests that run once for each row of a table.
+"""What tests are handed, a submission and a source of random inputs; and tests that run once for each row of a table.
 
 All inputs are drawn from one seed and the test's name. A student's run prints its seed; grading keeps it secret.
 """
@@ -7,11 +7,13 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pytest
 import torch
 from torch import Tensor, nn
+
+from ..intake.sources import Sources
 
 Option = TypeVar("Option")
 
@@ -156,3 +158,32 @@ def row_of(row: Sequence[Any], items: Items, kind: Any = None) -> Any:
 def label_of(row: Sequence[object]) -> str:
     """A row's part of a test's id."""
     return "-".join(str(value).removeprefix("torch.") for value in row)
+
+
+class SubmissionUnderTest(Protocol):
+    """A submission as component tests use it: in a process of its own when graded, in this one at home.
+
+    Tests cannot tell the two apart.
+    """
+
+    @property
+    def sources(self) -> Sources:
+        """The submission's modules."""
+
+    def build(
+        self, component: str, *args: Any, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: Any
+    ) -> nn.Module:
+        """Make an object of a class of the submission, "module.Name", with arguments for its constructor.
+
+        `dtype` is that of its parameters and buffers, None = as made; with `isolated`, a stand-in replaces every other
+        component, now and in later calls.
+        """
+
+    def call(self, component: str, *args: Any, isolated: bool = True, **kwargs: Any) -> Any:
+        """Call a function of the submission, "module.name"; whatever it returns is to be checked."""
+
+    def apply(self, name: str, subject: Any, *args: Any, isolated: bool = True) -> Any:
+        """Call a stand-in that is a function, with an object or a function of the submission and other arguments.
+
+        The component of `subject` answers for what happens. Many calls of a component in one cost least that way.
+        """

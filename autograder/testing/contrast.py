@@ -9,7 +9,7 @@ property are wrong and all others are right, that property leads to the mistake 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -27,6 +27,11 @@ class Call:
     sizes: tuple[tuple[str, int], ...]  # of the axes of its arguments, by the axis in words
     is_right: bool
     kind: str = "values"  # of what was judged
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """Calls of one group can be compared."""
+        return self.kind, *dict(self.sizes)
 
 
 _noted: list[Call] = []  # in the test that is running
@@ -60,29 +65,23 @@ def judged(traits: Iterable[str]) -> Iterator[None]:
         note(traits, is_right=is_right)
 
 
-def only(calls: Iterable[Call], shown: Iterable[Call] = ()) -> str:
+def only(calls: Collection[Call], shown: Iterable[Call]) -> str:
     """Return what all wrong calls have in common, and no right one; "" where there is nothing of the kind.
 
-    Where a failure is shown, only calls of the kind count that went wrong there.
+    Compared are the calls that can be with those that went wrong in the failure that is shown.
     """
-    kinds: dict[tuple[str, ...], list[Call]] = {}
-    for call in sorted(calls, key=lambda call: call.kind, reverse=True):  # values before gradients
-        kinds.setdefault((call.kind, *dict(call.sizes)), []).append(call)
-    if own := {(call.kind, *dict(call.sizes)) for call in shown if not call.is_right}:
-        kinds = {key: several for key, several in kinds.items() if key in own}
-    if any(not call.is_right for (kind, *_), several in kinds.items() for call in several if kind.startswith("values")):
-        kinds = {key: several for key, several in kinds.items() if key[0].startswith("values")}
-    return next((text for several in kinds.values() if (text := separating(several))), "")
+    groups = dict.fromkeys(call.group for call in shown if not call.is_right)
+    compared = ([call for call in calls if call.group == group] for group in groups)
+    return next((text for several in compared if (text := separating(several))), "")
 
 
 def separating(calls: Sequence[Call]) -> str:
-    """Return the property of the wrong ones among calls of one kind, with how many have it."""
+    """Return the property of the wrong ones among calls of one group, with how many have it."""
     wrong, right = ([call for call in calls if call.is_right is good] for good in (False, True))
-    if not right or not wrong or len(wrong) + len(right) <= FEWEST:
+    if not right or len(calls) <= FEWEST:
         return ""
     shared = frozenset.intersection(*(call.traits for call in wrong))
-    traits = sorted(shared.difference(*(call.traits for call in right)))
-    traits = sorted(traits, key=rank) or beyond(wrong, right)
+    traits = sorted(sorted(shared.difference(*(call.traits for call in right))), key=rank) or beyond(wrong, right)
     if not traits:
         return ""
     such = f"all {len(wrong)} such calls are" if len(wrong) > 1 else "the one such call is"
@@ -98,11 +97,10 @@ def rank(trait: str) -> int:
 
 def beyond(wrong: Sequence[Call], right: Sequence[Call]) -> list[str]:
     """Return the axes that are longer in each wrong call than in any right one."""
-    return [
-        f"where {axis} is longer than {longest}"
-        for axis in dict(wrong[0].sizes)
-        if len(right) > 1
-        and all(axis in dict(call.sizes) for call in (*wrong, *right))
-        and min(dict(call.sizes)[axis] for call in wrong)
-        > 2 * (longest := max(dict(call.sizes)[axis] for call in right))
-    ]
+    traits = []
+    for axis in dict(wrong[0].sizes):
+        shortest = min(dict(call.sizes)[axis] for call in wrong)
+        longest = max(dict(call.sizes)[axis] for call in right)
+        if len(right) > 1 and shortest > 2 * longest:
+            traits.append(f"where {axis} is longer than {longest}")
+    return traits

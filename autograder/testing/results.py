@@ -259,7 +259,7 @@ def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) ->
 def with_contrast(shown: Outcome, outcomes: Iterable[Outcome]) -> str:
     """A failure's message with what separates the wrong calls of the tests from the right ones, before any question."""
     message = shown.message
-    if not (text := only((call for outcome in outcomes for call in outcome.calls), shown.calls)):
+    if not (text := only([call for outcome in outcomes for call in outcome.calls], shown.calls)):
         return message
     head, mark, rest = next(
         (parts for sign in (OBSERVED, LOOK_AT) if (parts := message.rpartition(f"\n{sign}"))[1]), (message, "", "")

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.command_line import UserError
+from foundation.places import SECRET, term_secret
 from foundation.processes import CPU, FAILED, WALL, Ended, ask_forked, run_forked, time_limit
-from foundation.term_secret import SECRET, term_secret
 from foundation.texts import as_score, clean, counted, first_of, printable
 from foundation.whole_files import check_file, check_folder, in_one_piece, write_whole
 

@@ -23,8 +23,7 @@ from autograder.intake.sources import read_sources
 from benchmarks.accessibility import audit
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy
-from foundation.places import REFERENCE, REFERENCES, ROOT, SKELETON
-from foundation.term_secret import SECRET, term_secret
+from foundation.places import REFERENCE, REFERENCES, ROOT, SECRET, SKELETON, term_secret
 from release.build import Project, make_package, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, read_given
 from release.gates import run_python, unpack

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from foundation.assignment_file import read_assignment
-from foundation.places import ROOT
-from foundation.term_secret import term_secret
+from foundation.places import ROOT, term_secret
 from release.build import Project, Release, make_package
 from release.inspection import keeps_private, no_solution_survives, nothing_is_opaque, places_of_dropped_tasks
 from release.leaks import LeakFinder

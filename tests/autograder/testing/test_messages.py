@@ -160,7 +160,7 @@ def test_a_wrong_mask_beside_the_right_one(text):
 
 @pytest.mark.parametrize("message", CONTRASTS)
 def test_the_trait_of_wrong_calls_stands_before_the_question(message):
-    assert only(CONTRASTS[message]) == message
+    assert only(CONTRASTS[message], CONTRASTS[message][:1]) == message
     outcome = replace(MASKS[0], calls=tuple(CONTRASTS[message]))
     lines = with_contrast(outcome, [outcome]).split("\n")
     assert lines[-1].startswith("  look at:") and (f"  only:     {message}" == lines[-2]) is bool(message)
@@ -169,7 +169,7 @@ def test_the_trait_of_wrong_calls_stands_before_the_question(message):
 def test_only_calls_of_the_failure_that_is_shown_are_contrasted():
     encoded = [call(n < 20, kind="values of memory", src=n) for n in (3, 4, 5, 210)]
     decoded = [call(n < 20, kind="values of output", tgt=n) for n in (3, 4, 5, 210)]
-    assert "where tgt is longer than 5" in only([*decoded, *encoded])
+    assert "where tgt is longer than 5" in only([*encoded, *decoded], decoded)
     assert "where src is longer than 5" in only([*decoded, *encoded], encoded)
 
 

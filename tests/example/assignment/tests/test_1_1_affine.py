@@ -4,9 +4,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.testing.case import Case
+from autograder.testing.case import Case, SubmissionUnderTest
 from autograder.testing.comparison import expect, expect_close, expect_gradients, expect_shape, run_backward
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_1
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from autograder.testing.case import Case
+from autograder.testing.case import Case, SubmissionUnderTest
 from autograder.testing.comparison import expect_close
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_2
 

@@ -4,9 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.testing.case import Case
+from autograder.testing.case import Case, SubmissionUnderTest
 from autograder.testing.comparison import expect, expect_close
-from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_2_1
 
