@@ -1,9 +1,9 @@
-"""Texts that people read: what strangers wrote, made safe to show; numbers; and the wording of a TODO.
+"""Texts that people read: those of strangers, made safe to show; numbers; and the wording of a TODO.
 
 Submitted names, arguments and output may hold escape sequences, line ends or right-to-left overrides, which could
 repaint a terminal or disguise their surroundings: `printable` serves a line of a message, `clean` text that is kept.
 
-A TODO is a comment that says what to write, and below it a statement that raises its number:
+A TODO is a comment with the work to do, and below it a statement that raises its number:
 
     # TODO 1.2: compute the scaled scores, exclude what the mask forbids,
     # and normalise over the keys.
@@ -41,8 +41,8 @@ def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:
 def clean(text: str, limit: int) -> str:
     """Text of several lines in which control, format, private and unassigned characters are U+FFFD.
 
-    Newlines and tabs stay; a carriage return (of a progress bar) becomes a newline. Beyond the limit text is cut, with
-    a note at the end that says so.
+    Newlines and tabs stay; a carriage return (of a progress bar) becomes a newline. Beyond the limit text is cut, and
+    ends with a note of that.
     """
     text = text[: 2 * (limit + 1)].replace("\r\n", "\n").replace("\r", "\n")  # of two characters at least one stays
     text = _SUSPECT.sub(lambda match: "\ufffd" if unicodedata.category(match[0]) in _UNSAFE else match[0], text)
@@ -99,7 +99,7 @@ def hint_above(lines: Sequence[str], line: int) -> tuple[str, str] | None:
     return None
 
 
-def told_by(error: NotImplementedError) -> str:
+def with_its_comment(error: NotImplementedError) -> str:
     """The same for an error that was raised in this process."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return with_comment(str(error), linecache.getlines(frame.filename), frame.lineno or 0)

@@ -32,7 +32,7 @@ from ..own_work import boxes, traced_questions
 from ..running.collection import Collection, InProcessSubmission, run_in_process
 from ..sandbox.worker.loading import describe
 from ..testing.observation import side_by_side
-from ..testing.results import State, TaskResult, explain, judge_task, most_telling, most_told
+from ..testing.results import State, TaskResult, explain, judge_task, most_shown, most_telling
 from . import hints
 
 HERE = "this notebook"
@@ -176,7 +176,7 @@ def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> s
     count = f"{total - len(missed)} of {total} tests pass"
     lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]
     if missed:
-        lines += ["", explain(missed, total, result.outcomes, most_told(task)).removeprefix(f"{count}.\n"), ""]
+        lines += ["", explain(missed, total, result.outcomes, most_shown(task)).removeprefix(f"{count}.\n"), ""]
         compared = tests.compared.get(most_telling(missed, result.outcomes).nodeid)
         if compared is not None and (drawn := side_by_side(*compared)):
             lines += [*drawn, ""]

@@ -19,7 +19,7 @@ import torch
 from foundation.assignment_file import Assignment, Task, read_assignment, released_folder
 from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
-from foundation.texts import told_by
+from foundation.texts import with_its_comment
 
 from ..intake.names import find_mentions
 from ..intake.sources import IntakeError, read_sources
@@ -168,7 +168,7 @@ class OwnRun:
         The frames between and below them are ours and PyTorch's; `--full-trace` shows them too.
         """
         if isinstance(raised, NotImplementedError):
-            raised.args = (told_by(raised),)
+            raised.args = (with_its_comment(raised),)
         if isinstance(raised, (CheckFailed, UnreadableError)):  # it says all that there is to say
             raised.__suppress_context__ = True
         for error in (raised, raised.__cause__, raised.__context__):

@@ -136,17 +136,10 @@ def paths_in(text: str, sources: Sources | None = None) -> Iterator[tuple[Named,
     """
     known = bindings_in(text)
     for node in nodes_of(text):
-        if isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)):
-            meant: ast.AST = node
-        elif isinstance(node, ast.Call):
-            meant = node.func
-        elif isinstance(node, ast.MatchClass):
-            yield node, ""
-            continue
-        else:
-            continue
-        paths = {whole for path in paths_of(meant, known) for whole in _resolved(path, sources or {})}
-        yield from ((node, path) for path in sorted(paths) or [""])
+        if isinstance(node, Named) and not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
+            meant = paths_of(node.func if isinstance(node, ast.Call) else node, known)
+            paths = {whole for path in meant for whole in _resolved(path, sources or {})}
+            yield from ((node, path) for path in sorted(paths) or [""])
 
 
 def paths_of(node: ast.AST, known: Mapping[str, Collection[str]]) -> list[str]:

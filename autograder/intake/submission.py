@@ -151,8 +151,8 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bo
     place = find_place(tree.files, assignment)
     translations = find_beside(tree.files, place, package, TRANSLATIONS)
     if place is None and translations is None:
-        archives = [path for path in tree.files if "/" not in path and path.lower().endswith(ARCHIVES)]
-        archives = archives or list(tree.files) * (len(tree.files) == 1)
+        top = [path for path in tree.files if "/" not in path]
+        archives = [path for path in top if path.lower().endswith(ARCHIVES)] or top * (len(tree.files) == 1)
         if len(archives) != 1 or is_archive:
             wanted = ", ".join((*assignment.contract.files[:SHOWN_FILES], "…", TRANSLATIONS))
             reason = f"none of the assignment's files ({wanted}) is in it, or in a folder in it"

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from foundation.assignment_file import Assignment, Task
-from foundation.texts import told_by
+from foundation.texts import with_its_comment
 
 from ..course.assignment_code import stand_ins_of, where_to_collect
 from ..intake.sources import Locate, Sources, adapt, check_syntax, in_module
@@ -248,7 +248,7 @@ def classify(error: BaseException | None, describe: Callable[[BaseException], tu
     if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
         return State.FAILED, f"an exception was expected: {error}"
     if isinstance(error, NotImplementedError):
-        return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
+        return State.NOT_ATTEMPTED, with_its_comment(error) or "not implemented yet"
     state, message = describe(error)
     return state, "\n".join([message, *getattr(error, "__notes__", ())])
 

@@ -1,4 +1,4 @@
-"""What tests are handed, a submission and a source of random inputs; and tests that run once for each row of a table.
+"""The arguments of tests, a submission and a source of random inputs; and tests that run once per row of a table.
 
 All inputs are drawn from one seed and the test's name. A student's run prints its seed; grading keeps it secret.
 """
@@ -163,7 +163,7 @@ def label_of(row: Sequence[object]) -> str:
 class SubmissionUnderTest(Protocol):
     """A submission as component tests use it: in a process of its own when graded, in this one at home.
 
-    Tests cannot tell the two apart.
+    Tests run alike with both.
     """
 
     @property

@@ -33,9 +33,9 @@ def look(
     inside: Callable[[Inputs], str] | None = None,
     is_thorough: bool = True,
 ) -> str:
-    """Describe in one line what experiments show of a wrong result of a call; "" where they show nothing.
+    """Describe in one line the findings of experiments on a wrong result of a call; "" without any.
 
-    One of the formulas should have fitted. `inside` says which part reads something else than it should. If it is
+    One of the formulas should have fitted. `inside` names a part that reads something else than it should. If it is
     thorough, hints at the mistake count, too, not only what names it.
     """
 

@@ -1,7 +1,7 @@
 """Compares a wrong result with the right one: the line `observed:` of a message.
 
 Each function looks for one relation between the two that a person might find by staring at the numbers long enough: a
-constant factor, a summand too many, a limit, weights that sum to 1 over the wrong axis. It says what is to be seen,
+constant factor, a summand too many, a limit, weights that sum to 1 over the wrong axis. It names what is to be seen,
 never what to write; where nothing is seen, a message asks its question instead. Each relation is that of a known fault.
 """
 

@@ -80,7 +80,7 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
         self.look_at = look_at  # where to look, unless something was observed
         self.inputs = self.observed = ""  # of the call, in words; what the two tensors have in common
         self.part = ""  # of the result
-        self.experiment: Callable[[bool], str] | None = None  # says what more calls show, most of it if asked for
+        self.experiment: Callable[[bool], str] | None = None  # the findings of more calls, most of them if asked for
 
     def look_closer(self) -> None:
         """Make the experiment, before anything else happens to the component."""
@@ -189,7 +189,7 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
         task,
         state=state,
         score=round(sum(mark.score for mark in marks), 2) if missed else task.points,
-        message=explain(missed, len(outcomes), outcomes, most_told(task)) if missed else "",
+        message=explain(missed, len(outcomes), outcomes, most_shown(task)) if missed else "",
         outcomes=tuple(outcomes),
         traceback=next((outcome.traceback for outcome in missed if outcome.traceback), ""),
         items=tuple(marks),
@@ -267,7 +267,7 @@ def with_contrast(shown: Outcome, outcomes: Iterable[Outcome]) -> str:
     return f"{head}\n{ONLY}{text}{mark}{rest}"
 
 
-def most_told(task: Task) -> int:
+def most_shown(task: Task) -> int:
     """Return how many failures of a task are shown: one may be behind all, unless own tests or answers are tested."""
     return 4 if task.tests_of or task.understanding else 1
 

@@ -82,8 +82,8 @@ class Subject:
     parameters: Sequence[tuple[Tensor, Tensor]] = ()  # each with a float64 copy with which the formulas compute
     dtype: torch.dtype | None = None  # of the results, where no input has it
     any_dtype: bool = field(default=False, kw_only=True)  # also results of another dtype than the inputs are judged
-    inside: Callable[[Inputs], str] | None = field(default=None, kw_only=True)  # says what is wrong with its parts,
-    if_parts_are_right: str = field(default="", kw_only=True)  # and this where nothing is
+    inside: Callable[[Inputs], str] | None = field(default=None, kw_only=True)  # the mistake in its parts,
+    if_parts_are_right: str = field(default="", kw_only=True)  # or this without any
 
     def expect_values(
         self,
@@ -312,7 +312,7 @@ class Subject:
     ) -> dict[str, Any]:
         """Fails unless what was returned fits a formula, whose results it returns by part.
 
-        Of several failures, the one speaks of which something was observed. Of the context, its weights may tell more.
+        Of several failures, it raises the one of which something was observed. Of the context, weights may show more.
         """
         if not set(of) <= set(self.parts):
             raise ValueError(f"of {of}: expected some of {self.parts}")

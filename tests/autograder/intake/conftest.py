@@ -37,7 +37,7 @@ def reason() -> Callable[[Path], str]:
 
 @pytest.fixture
 def write_zip(tmp_path) -> Callable[..., Path]:
-    """A .zip with these members: name, content, and what else its entry says."""
+    """A .zip with these members: name, content, and other fields of its entry."""
 
     def write(members: list[tuple], compression: int = zipfile.ZIP_DEFLATED) -> Path:
         path = tmp_path / "anna.zip"

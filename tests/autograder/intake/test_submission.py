@@ -76,7 +76,7 @@ def test_modules_come_from_the_submission_else_from_the_release(pack, take):
 
 
 @pytest.mark.parametrize(
-    "place, other, is_found",
+    "place, other, is_near",
     [
         ("", "", True),
         ("student/", "", True),
@@ -85,10 +85,10 @@ def test_modules_come_from_the_submission_else_from_the_release(pack, take):
         ("anna/", "runs/course/", False),
     ],
 )
-def test_where_modules_and_translations_may_lie(pack, take, form, place, other, is_found):
+def test_where_modules_and_translations_may_lie(pack, take, form, place, other, is_near):
     intake = take(pack({f"{place}layers.py": LAYERS, f"{other}translations.txt": "a\n"}, form))
     assert (intake.name, intake.submitted, intake.sources["layers"][1]) == ("anna", {"layers"}, LAYERS)
-    assert intake.translations == (b"a\n" if is_found else None)
+    assert intake.translations == (b"a\n" if is_near else None)
 
 
 NOWHERE = "none of the assignment's files (embedding.py, attention.py, layers.py, …"
@@ -97,7 +97,7 @@ HELPERS = {f"h{i}.py": "" for i in range(MAX_MODULES)}
 REFUSED = {  # files, and why they are refused
     "nothing": ({}, NOWHERE),
     "a Mac's copies": ({"__MACOSX/layers.py": LAYERS}, NOWHERE),
-    "too deep": ({"a/b/layers.py": "", "a/b/model.py": ""}, "hand in the files themselves"),
+    "too deep": ({"a/b/layers.py": ""}, "hand in the files themselves"),
     "in the top and in the package": (
         {"layers.py": "", "student/layers.py": "", "student/attention.py": ""},
         "in 2 places, in the top folder (layers.py) and in 'student/' (attention.py, layers.py); hand",

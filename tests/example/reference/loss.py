@@ -1,4 +1,4 @@
-"""What training minimises."""
+"""The loss, which training minimises."""
 
 from torch import Tensor
 

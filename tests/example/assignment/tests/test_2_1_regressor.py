@@ -11,7 +11,7 @@ pytestmark = pytest.mark.task_2_1
 
 
 def bend(x: Tensor, mix: Tensor) -> Tensor:
-    """What the stand-in for an affine map computes, with mix (d_in, 1, d_out)."""
+    """The stand-in of an affine map, with mix (d_in, 1, d_out)."""
     return torch.sin(x @ mix[:, 0])
 
 
