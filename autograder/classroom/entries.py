@@ -20,44 +20,14 @@ from foundation.texts import printable
 from ..grading.record import Model, write_json
 from ..intake.submission import name_of
 from ..platforms.download import read_download
-from ..platforms.platform import HandedIn, Line, Stray
-from .roster import Student, hint_for, last_of, owners_of, plain, read_roster
+from ..platforms.platform import UNDECIDED, HandedIn, Line, Stray, Student
+from .roster import hint_for, last_of, owners_of, plain, read_roster, turned
 
 ROLL = "class.json"
-UNDECIDED = "several submissions, and it is not known which one counts"
 DIGITS = 24
 """Of a name's hash; no two names share so many, not even by craft."""
-
-
-class Member(Model):
-    """A student."""
-
-    id: Line  # by which the course knows the student; unique
-    name: Line  # for people
-    ids: Mapping[str, Line] = {}  # by kind, as in `platform.Person`, for the marks' way back
-    group: Line = ""  # whose marks the student shares; "" = none
-    key: Line = ""  # names the record of the submission that counts; "" = none counts
-    entry: Line = ""  # that submission's name in the download
-    file: Line = ""  # the name of one of its files there; by which platforms find the student of feedback
-    is_late: bool | None = None  # by the platform; None where it does not say
-    submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
-    unread_time: Line = ""  # why the time cannot be read; "" where it can, or the platform does not say
-    undecided: tuple[Line, ...] = ()  # submissions, where it is not known which one counts
-
-    @property
-    def called(self) -> str:
-        """For people: the name, with the id where it is another one."""
-        return self.id if self.name in ("", self.id) else f"{self.name} ({self.id})"
-
-    @property
-    def undecided_reason(self) -> str:
-        """The reason why a person has to choose a submission, for one who has several."""
-        return f"{UNDECIDED}: {', '.join(self.undecided)}"
-
-    @property
-    def is_missing(self) -> bool:
-        """True if the student handed in nothing."""
-        return not self.key and not self.undecided
+SAFE = re.compile(rf"(?!.*-[0-9a-fA-F]{{{DIGITS}}}$)[\w@+-][\w.@+-]{{0,99}}", re.ASCII)
+"""A name that may be a file's; none that looks like a derived one."""
 
 
 class Roll(Model):
@@ -67,7 +37,7 @@ class Roll(Model):
     layout: str  # of the download, one of `download.PLATFORMS`
     folder: Line  # that holds the submissions
     has_roster: bool  # whether students come from a roster; without one nobody is known to be missing
-    members: tuple[Member, ...]  # all students
+    members: tuple[Student, ...]  # all students
     left_out: tuple[Stray, ...]  # entries that are not graded
 
     @property
@@ -130,7 +100,7 @@ def take_class(
         layout=download.layout,
         folder=str(download.folder),
         has_roster=bool(roster),
-        members=tuple(_member(student, several, owners, keys) for student, several in handed_in.items()),
+        members=tuple(_with_submission(student, several, owners, keys) for student, several in handed_in.items()),
         left_out=tuple(left_out),
     )
     return roll, [replace(submission, key=key) for submission, key in keys.items()]
@@ -154,15 +124,9 @@ def _keys(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:
     owners = {each: each.owner if times[each.owner] == 1 else f"{each.entry}/{each.owner}" for each in submissions}
     times = Counter(owner.casefold() for owner in owners.values())
     return {
-        submission: owner if _is_safe(owner) and times[owner.casefold()] == 1 else derived_name(owner)
+        submission: owner if SAFE.fullmatch(owner) and times[owner.casefold()] == 1 else derived_name(owner)
         for submission, owner in owners.items()
     }
-
-
-def _is_safe(name: str) -> bool:
-    is_plain = re.fullmatch(r"[\w@+-][\w.@+-]{0,99}", name, re.ASCII)
-    looks_derived = re.search(rf"-[0-9a-f]{{{DIGITS}}}$", name, re.IGNORECASE)
-    return bool(is_plain) and not looks_derived
 
 
 def derived_name(name: str) -> str:
@@ -171,27 +135,27 @@ def derived_name(name: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9@+-]+', '_', name)[:60]}-{digest}"
 
 
-def _member(
+def _with_submission(
     student: Student,
     several: Sequence[HandedIn],
     owners: Mapping[HandedIn, tuple[Student, ...]],
     keys: Mapping[HandedIn, str],
-) -> Member:
-    member = Member(id=student.id, name=student.name, ids=student.ids, group=student.group)
+) -> Student:
     last = last_of(several)
     if last is None:
-        return member.changed(undecided=tuple(each.entry for each in several))
+        return replace(student, undecided=tuple(each.entry for each in several))
     is_dated = last.submitted or last.unread_time or last.is_late is not None
     dated: HandedIn | Student = last
     if not is_dated:  # by the roster, where the download has no times; there a partner may have none
         dated = next((each for each in (student, *owners[last]) if each.submitted or each.unread_time), student)
     is_group = bool(student.group) and last.people and plain(student.group) == plain(last.people[0].name)
     is_own = owners[last] == (student,) and len(last.people) == 1 and not is_group
-    return member.changed(
+    return replace(
+        student,
         ids={**(last.people[0].ids if is_own else {}), **student.ids},  # a group's are not the student's
         key=keys[last],
         entry=last.entry,
-        file=last.file or last.source.name,
+        file=last.file,
         is_late=dated.is_late,
         submitted=dated.submitted,
         unread_time=dated.unread_time,
@@ -218,21 +182,23 @@ def read_roll(output: Path, assignment: Assignment) -> Roll:
     return roll
 
 
-def find_student(roll: Roll, text: str) -> Member:
-    """The student whom some text names: by id, e-mail, name, or the entry that was handed in.
+def find_students(roll: Roll, text: str) -> tuple[Student, ...]:
+    """The student whom some text names, by any id or the name; all partners, by their group or what they handed in.
 
-    Raises: UserError where nobody is called so, or more than one.
+    Raises: UserError where nobody is called so, or several who share no submission.
     """
-    students = [member for member in roll.members if member.id == text]
+    students = [student for student in roll.members if student.id == text]
     if not students and plain(text):  # accents and the order of code points do not count
-        students = [member for member in roll.members if plain(text) in map(plain, _names_of(member))]
-    if len(students) == 1:
-        return students[0]
-    if students:
-        ids = ", ".join(member.id for member in students[:5])
+        students = [student for student in roll.members if plain(text) in map(plain, _names_of(student))]
+    if not students:
+        expected = "expected an id, an e-mail address, a name, a group or an entry, as `list-class` shows them"
+        raise UserError(f"{printable(text, 60)}: no student of the class is called so; {expected}")
+    if len({student.key or student.id for student in students}) > 1:
+        ids = ", ".join(student.id for student in students[:5])
         raise UserError(f"{printable(text, 60)}: {len(students)} students are called so; name one by id: {ids}")
-    raise UserError(f"{printable(text, 60)}: no student of the class is called so")
+    return tuple(students)
 
 
-def _names_of(member: Member) -> tuple[str, ...]:
-    return member.id, member.ids.get("email", ""), member.name, member.entry, name_of(Path(member.entry)), member.key
+def _names_of(student: Student) -> tuple[str, ...]:
+    names = *student.ids.values(), *turned(student.name), student.group
+    return (*names, student.id, student.entry, name_of(Path(student.entry)), student.key)

@@ -5,22 +5,41 @@ limits, references, packages or the grader's code that decides outcomes. After a
 titles alone, its stored outcomes are weighed anew; see `grading.provenance`. Results that change no mark count from
 now on, others on demand.
 
-A submission that breaks its child or the zygote stops no other. Children send records, which this process stores.
+A submission that breaks its child or the zygote stops no other. Children send records, which this process stores in the
+folder of marks, each in one piece or not at all. What the term's secret has not sealed is not read.
+
+    records/KEY.json    what counts for a submission
+    waiting/KEY.json    another result of the same files, which would change its mark; see `settle`
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tqdm import tqdm
 
+from foundation.command_line import UserError
 from foundation.processes import Ended, ask_forked, run_forked
 from foundation.texts import printable
+from foundation.whole_files import make_folder
 
-from ..grading.provenance import weighting_of
-from ..grading.record import Judgement, Part, Record, content_hash, new_record
+from ..grading.provenance import Seeds, weighting_of
+from ..grading.record import (
+    Judgement,
+    NotWrittenError,
+    Part,
+    Record,
+    content_hash,
+    new_record,
+    read_record,
+    write_record,
+)
 from ..grading.submission import Conditions, grade_submission, open_grader, refused
 from ..intake.sources import IntakeError
 from ..intake.submission import IntakeRefusedError, take_in
@@ -28,17 +47,67 @@ from ..platforms.platform import HandedIn
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.layers import satisfies
 from .marks import Mark, mark_of, weighed
-from .records import RECORDS, WAITING, Results
 
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ..grading.judging import Grader
 
+RECORDS, WAITING = "records", "waiting"
 ChangeFor: TypeAlias = "Callable[[HandedIn, Judgement, Judgement], Change | None]"
 GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
 INTAKE_SECONDS = 60.0
 MOST_TESTS, MOST_CHARACTERS = 3, 400
 """The number of tests that are named for a part; and of characters."""
+
+
+class Results:
+    """The results of a class, by the keys of its entries."""
+
+    def __init__(self, output: Path, seeds: Seeds) -> None:
+        """In an output folder, sealed with the term's secret."""
+        self._output, self._seeds = output, seeds
+
+    def kept(self, key: str, folder: str = RECORDS) -> Record | None:
+        """The sealed record of an entry: the one that counts, or the one that waits; None where there is none."""
+        record = read_record(self._path(folder, key))
+        return record if record and self._seeds.has_sealed(record) else None
+
+    def keep(self, key: str, record: Record, folder: str = RECORDS) -> None:
+        """Lets a record count from now on, or wait, by the folder. Raises: NotWrittenError where that fails."""
+        if record != self.kept(key, folder):
+            write_record(self._path(folder, key), self._seeds.seal(record))
+        if folder == RECORDS:
+            self._path(WAITING, key).unlink(missing_ok=True)
+
+    def records(self, keys: Iterable[str]) -> dict[str, Record]:
+        """The records that count, by key; what has none is left out."""
+        return {key: record for key in keys if (record := self.kept(key))}
+
+    def _path(self, folder: str, key: str) -> Path:
+        return self._output / folder / f"{key}.json"
+
+
+@contextlib.contextmanager
+def hold(output: Path, is_alone: bool = True) -> Iterator[None]:
+    """Keeps a folder of results, which is made where it is missing, for this process, or for all that share it.
+
+    Raises: UserError where another process holds it; NotWrittenError where no files can be created in it.
+    """
+    try:
+        make_folder(output)
+        descriptor = os.open(output, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise NotWrittenError(output, error) from None
+    try:
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_EX if is_alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{output}: another command is writing there; wait until it has ended") from None
+        except OSError:  # a file system without locks
+            pass
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @dataclass(frozen=True)

@@ -2,29 +2,88 @@
 
 Only the first is stored with a result, and can be weighed anew without a run. The other two are applied here, whenever
 marks are shown.
+
+Decisions are a line each in `decisions.jsonl`, in the folder of marks; the last one counts, earlier ones stay. They
+belong to a student and a task, not to a result, so they outlive every regrade.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from pydantic import Field, ValidationError
 
 from foundation.assignment_file import Assignment, Task
 from foundation.assignment_tables import LatePolicy
+from foundation.command_line import UserError
 from foundation.texts import counted
 
 from ..grading.provenance import weighting_of
-from ..grading.record import Judgement, Part, Record, judge_bleu, total
+from ..grading.record import Judgement, Model, NotWrittenError, Part, Record, judge_bleu, now, total
 from ..grading.scoring import Score
+from ..platforms.platform import Student
 from ..testing.results import State, mark_items
-from .entries import Member, Roll
-from .records import WHOLE, Decided, Decision
+from .entries import Roll
 
 LATE = "late, but nobody knows by how much"
 ENTER_DAYS = "enter late days with `late`"
+DECISIONS = "decisions.jsonl"
+WHOLE = ""
+"""In the place of a task's number: the whole submission."""
+
+
+class Decision(Model):
+    """One decision by hand."""
+
+    student: str  # the id by which the course knows the student
+    kind: Literal["points", "comment", "late", "excused"]
+    task: str = WHOLE  # its number, of points and comments
+    value: float | None = None  # points, days, or 1 = excused; None: as the grader and the platform have it
+    items: tuple[str, ...] = ()  # of the task's rubric, which are given instead of points
+    helps: bool = False  # whether the points were more than the grader's; then they never count for less than these
+    text: str  # why, or the comment; an empty one takes an earlier comment back
+    by: str  # who decided
+    at: datetime = Field(default_factory=now)
+
+
+Decided: TypeAlias = Mapping[tuple[str, str], Decision]
+"""All that counts for one student, by kind and task; `WHOLE` for late days and comments on the whole."""
 NOTHING: Decided = MappingProxyType({})
 """Nobody has decided anything."""
+
+
+def decide(output: Path, decision: Decision) -> None:
+    """Enters a decision about a student of the class in a folder. Raises: NotWrittenError where that fails."""
+    try:
+        with (output / DECISIONS).open("a", encoding="utf-8") as file:
+            file.write(f"{decision.model_dump_json()}\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise NotWrittenError(output / DECISIONS, error) from None
+
+
+def decisions_in(output: Path) -> dict[str, Decided]:
+    """All that counts of a class, by the student's id. Raises: UserError where a line is none of ours."""
+    path = output / DECISIONS
+    decided: dict[str, dict[tuple[str, str], Decision]] = {}
+    for number, line in enumerate(path.read_bytes().splitlines() if path.exists() else (), start=1):
+        try:
+            decision = Decision.model_validate_json(line)
+        except ValidationError:
+            raise UserError(f"{path}, line {number}: no decision; expected a line as `override` writes it") from None
+        about = decision.kind, decision.task
+        of_student = decided.setdefault(decision.student, {})
+        of_student.pop(about, None)
+        if decision.text if decision.kind == "comment" else decision.items or decision.value is not None:
+            of_student[about] = decision
+    return {student: own for student, own in decided.items() if own}
 
 
 @dataclass(frozen=True)
@@ -124,7 +183,7 @@ def mark_of(
     judgement: Judgement,
     decided: Decided = NOTHING,
     policy: LatePolicy | None = None,
-    member: Member | None = None,
+    member: Student | None = None,
 ) -> Mark:
     """A student's mark: the result that counts, with decisions by hand and what lateness costs, if anything does."""
     parts = tuple(
@@ -136,7 +195,7 @@ def mark_of(
     return Mark(parts, judgement.max_score, lateness, *of_the_whole)
 
 
-def lateness_of(policy: LatePolicy, member: Member, by_hand: Decision | None) -> Lateness:
+def lateness_of(policy: LatePolicy, member: Student, by_hand: Decision | None) -> Lateness:
     """The cost of lateness, by the decision of people, or else by the known time."""
     if by_hand is not None and by_hand.value is not None:
         days = int(by_hand.value)
@@ -176,7 +235,7 @@ def _part(part: Part, task: Task, bleu: Score | None, assignment: Assignment) ->
 class Result:
     """A student's result."""
 
-    member: Member  # of the class
+    member: Student  # of the class
     record: Record | None  # of the submission that counts; None where none does, or it has not been graded yet
     mark: Mark | None  # with what people have decided and what lateness costs; None where there is no record
 

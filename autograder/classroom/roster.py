@@ -13,9 +13,7 @@ import io
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,7 +21,7 @@ from foundation.command_line import UserError
 from foundation.texts import counted, first_of, printable
 
 from ..platforms.download import PLATFORMS
-from ..platforms.platform import HandedIn, Person, read_time
+from ..platforms.platform import HandedIn, Person, Student, read_time
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "name": ("name", "full name", "student"),
@@ -47,20 +45,6 @@ ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+", re.IGNORECASE)
 IDS = (*(kind for platform in PLATFORMS.values() for kind in platform.ids), "number", "login", "email")
 OWN_IDS = {kind: platform for platform in PLATFORMS.values() for kind in platform.ids}
 """Kinds of ids by which a platform itself knows a student: another one is another student, whatever the name."""
-
-
-@dataclass(frozen=True, eq=False)
-class Student:
-    """One line of the roster."""
-
-    id: str  # by which the course knows the student; unique
-    name: str  # first name first where the roster separates them; the id where it has no name
-    ids: Mapping[str, str] = field(default_factory=dict)  # kind -> value, as in `Person`
-    group: str = ""  # whose marks the student shares; "" = none
-    row: Mapping[str, str] = field(default_factory=dict)  # the line as it stands, by heading
-    submitted: datetime | None = None  # by Moodle's worksheet, without a zone; None = not there
-    is_late: bool | None = None  # likewise
-    unread_time: str = ""  # why that time cannot be read; "" where it can, or there is none
 
 
 Students: TypeAlias = tuple[Student, ...]
@@ -88,12 +72,10 @@ def read_roster(path: Path) -> tuple[Student, ...]:
         if rounded := next((cells[kind] for kind in ("id", *IDS) if ROUNDED.fullmatch(cells.get(kind, ""))), ""):
             remedy = "export the roster again, and open it in an editor only"
             raise UserError(f"{path}:{number}: {rounded} is rounded by a spreadsheet; {remedy}")
-        student = student_of(cells, dict(zip(heading, row, strict=False)))
-        if student is None:
-            continue
-        if student.id in students:
+        student = _student_of(cells, dict(zip(heading, row, strict=False)))
+        if student and student.id in students:
             raise UserError(f"{path}:{number}: {printable(student.id, 60)} is there twice; keep one line")
-        students[student.id] = student
+        students |= {student.id: student} if student else {}
     if not students:
         raise UserError(f"{path}: no students in it; expected a line each below the heading")
     return tuple(students.values())
@@ -138,14 +120,14 @@ def _columns_of(heading: list[str]) -> dict[str, int]:
     return {kind: at[0] for kind, at in places.items() if at}
 
 
-def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | None:
+def _student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | None:
     """The student of a line, from its cells by kind; None for an empty line, and for staff or points."""
     name, first, last = (cells.get(kind, "") for kind in ("name", "first", "last"))
     if name in NOT_STUDENTS or cells.get("role", "student").casefold() not in ("student", ""):
         return None
     ids = {kind: cells[kind].removeprefix(PREFIXES.get(kind, "")).strip() for kind in IDS if cells.get(kind)}
     first_id = next((ids[kind] for kind in ("number", "login", "email", *IDS) if kind in ids), "")
-    if "@" in ids.get("login", ""):  # GitHub Classroom's identifier may be an e-mail address
+    if "@" in ids.get("login", ""):
         ids.setdefault("email", ids["login"])
     if not name:
         name = f"{first} {last}".strip()
@@ -163,7 +145,7 @@ def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | No
         name or own,
         ids,
         cells.get("group", ""),
-        row,
+        row=row,
         submitted=time.replace(tzinfo=None) if time else None,
         is_late=(cells.get("status", "").endswith(" late") or None) if written else None,
         unread_time=f"{printable(written, 40)!r} in the worksheet" if written and time is None else "",
@@ -177,7 +159,7 @@ def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -
     the people whom the download names.
     """
     if not roster:
-        return people_in(submissions)
+        return _people_in(submissions)
     own_of = Index(roster).students_of([submission.people for submission in submissions])
     have = {student for own in own_of for student in own}
     without: dict[str, list[Student]] = defaultdict(list)
@@ -210,7 +192,7 @@ def hint_for(submissions: Sequence[HandedIn], roster: Sequence[Student]) -> str:
     return f"{which}: call it {COLUMNS[kind][0]!r}"
 
 
-def people_in(submissions: Iterable[HandedIn]) -> dict[HandedIn, Students]:
+def _people_in(submissions: Sequence[HandedIn]) -> dict[HandedIn, Students]:
     """The people behind each submission as students; the same id, or else the same name, is the same student."""
     known: dict[tuple[str, str], Student] = {}
     owners = {}
@@ -243,26 +225,30 @@ def plain(name: str) -> str:
     return "".join(letter for letter in decomposed if letter.isalnum())
 
 
+def turned(name: str) -> list[str]:
+    """A name with its words in each order in which the family name may come first or last."""
+    words = name.replace(",", " ").split()
+    return [" ".join(words[first:] + words[:first]) for first in range(len(words))]
+
+
 class Index:
     """Finds students by id, name and group."""
 
-    def __init__(self, roster: Iterable[Student]) -> None:
+    def __init__(self, roster: Sequence[Student]) -> None:
         """Reads the roster once."""
         self._by_id: dict[tuple[str, str], list[Student]] = defaultdict(list)
         self._by_name: dict[tuple[Form, str], set[Students]] = defaultdict(set)
         self._by_group: dict[tuple[Form, str], set[Students]] = defaultdict(set)
         self._groups: dict[str, Students] = defaultdict(tuple)
-        students = tuple(roster)
         logins = {kind for kind, platform in OWN_IDS.items() if platform.are_logins}
-        logins -= {kind for student in students for kind in student.ids}
-        for student in students:
+        logins -= {kind for student in roster for kind in student.ids}
+        for student in roster:
             for kind, value in student.ids.items():
                 for of_kind in (kind, *(logins if kind == "login" else ())):
                     self._by_id[of_kind, value.casefold()].append(student)
-            words = student.name.split()
-            for first in range(len(words)):  # the family name may come first or last
+            for name in turned(student.name):
                 for form in (spelled, plain):
-                    self._by_name[form, form(" ".join(words[first:] + words[:first]))].add((student,))
+                    self._by_name[form, form(name)].add((student,))
             if student.group:
                 self._groups[student.group] += (student,)
         for name, partners in self._groups.items():
@@ -289,18 +275,21 @@ class Index:
         """Whom a person is taken for, and whether by id; nobody where several fit, or the id and the name disagree."""
         known = [self._by_id.get((kind, value.casefold()), []) for kind, value in person.ids.items()]
         owner = next((students[0] for students in known if len(students) == 1), None)
-        students, groups = self._named(person)
+        named, groups = self._named(person)
         if len(groups) == 1 and any(kind in OWN_IDS and OWN_IDS[kind].numbers_groups for kind in person.ids):
             return (*groups,)[0], False
+        named = named | groups
         if owner:
             if owner.group and plain(person.name) == plain(owner.group):
                 return self._groups[owner.group], True  # Canvas gives the id of one partner
-            is_own = not students | groups or (owner,) in students or person.name in owner.ids.values()
-            return ((owner,) if is_own else ()), True
+            return ((owner,) if not named or (owner,) in named else ()), True
+        if not person.name:  # a repository may have the name of a group
+            groups = set().union(*(self._by_group.get((plain, plain(value)), ()) for value in person.ids.values()))
+            return ((*groups,)[0] if len(groups) == 1 else ()), False
         numbers = [(kind, person.ids[kind]) for kind in OWN_IDS if kind in person.ids]
         fits = [
             fit
-            for fit in students | groups
+            for fit in named
             if all(any(each.ids.get(kind, number) == number for each in fit) for kind, number in numbers)
         ]
         return (fits[0] if len(fits) == 1 else ()), False

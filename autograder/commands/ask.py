@@ -16,8 +16,9 @@ from foundation.processes import Ended, ask_forked
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import find_student, read_roll
-from ..classroom.records import Decision, decide, hold
+from ..classroom.entries import find_students, read_roll
+from ..classroom.grading import hold
+from ..classroom.marks import Decision, decide
 from ..grading.provenance import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake.sources import IntakeError
@@ -147,12 +148,13 @@ def scan(options: argparse.Namespace) -> int:
         print(f"     {counted(missing, 'seat')} without answers")
     if task:
         roll, who = read_roll(options.marks, assignment), who_decides(None)
-        students = {seat: find_student(roll, seat.student).id for seat in right}  # all of them, before any gets points
+        students = {seat: find_students(roll, seat.student) for seat in right}  # all of them, before any gets points
         for seat, n in right.items():
             points = round(task.points * n / len(seat.right), 2)
             why = f"sitting: {n} of {len(seat.right)} answers"
-            given = Decision(student=students[seat], kind="points", task=task.number, value=points, text=why, by=who)
-            decide(options.marks, given)
+            for student in students[seat]:  # several for a group
+                given = Decision(student=student.id, kind="points", task=task.number, value=points, text=why, by=who)
+                decide(options.marks, given)
         print(f"\npoints of task {task.number} for {counted(len(right), 'student')}; {THEN}")
     print(f"\nresults: {write_results(answers, seats, options.output)}")
     return 0

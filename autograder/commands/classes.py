@@ -13,10 +13,9 @@ from foundation.command_line import UserError
 from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_file, check_folder
 
-from ..classroom.entries import Member, Roll, write_roll
-from ..classroom.grading import Change, change_of, grade_class
-from ..classroom.marks import NOTHING, Result, mark_of, results_of
-from ..classroom.records import Results, decisions_in, hold
+from ..classroom.entries import Roll, write_roll
+from ..classroom.grading import Change, Results, change_of, grade_class, hold
+from ..classroom.marks import NOTHING, Result, decisions_in, mark_of, results_of
 from ..classroom.similarity import Findings, find_matches, read_class
 from ..course.catalogue import faults_of
 from ..grading.record import Judgement, Record, read_record, write_json, write_record
@@ -24,7 +23,7 @@ from ..grading.submission import Conditions, grade_alone
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..platforms.download import PLATFORMS
-from ..platforms.platform import HandedIn
+from ..platforms.platform import HandedIn, Student
 from ..reports.class_page import cases_in
 from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary
 from ..reports.gradebook import STUDENT, Gradebook
@@ -138,7 +137,7 @@ def _notes_on_times(roll: Roll) -> list[str]:
     return [f"note: {note}"] if note and any(member.submitted for member in roll.members) else []
 
 
-def _details(names: str, member: Member, policy: LatePolicy | None) -> str:
+def _details(names: str, member: Student, policy: LatePolicy | None) -> str:
     texts = [names]
     texts += [f"{member.submitted:%Y-%m-%d %H:%M %Z}".strip()] if member.submitted else []
     texts += [f"the time cannot be read: {member.unread_time}"] if member.unread_time else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import getpass
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task, read_assignment
@@ -14,12 +14,13 @@ from foundation.places import ROOT
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import Member, find_student, read_roll
-from ..classroom.marks import results_of, with_items
-from ..classroom.records import WHOLE, Decision, Results, decide, decisions_in
+from ..classroom.entries import find_students, read_roll
+from ..classroom.grading import Results
+from ..classroom.marks import WHOLE, Decision, decide, decisions_in, results_of, with_items
 from ..classroom.roster import read_roster
 from ..grading.provenance import seeds_of_term
 from ..grading.record import Part
+from ..platforms.platform import Student
 from ..reports.exports import IMPORTING, export, grades_of
 from .arguments import Commands, add_command, print_note
 
@@ -66,7 +67,7 @@ def _add_decision(
     commands: Commands, name: str, run: Callable[[argparse.Namespace], int], example: str, has_reason: bool = True
 ) -> argparse.ArgumentParser:
     parser = add_command(commands, name, run, example, ("assignment", "output"))
-    parser.add_argument("student", help="id, e-mail address, name, or what was handed in")
+    parser.add_argument("student", help="id, e-mail address, name, or what was handed in: for a group, all of it")
     parser.add_argument("--by", default=None, help="who decides, which is kept; default: the user of this machine")
     if has_reason:
         parser.add_argument("--why", required=True, metavar="TEXT", help="the reason, which the student may read")
@@ -80,10 +81,10 @@ def override(options: argparse.Namespace) -> int:
     than it finds out later. Everybody on the roster can be named.
     """
     assignment = read_assignment(options.assignment)
-    student = student_of(options, assignment)
+    students = students_of(options, assignment)
     points: float | None = options.points
     if options.excused:
-        return enter(options, student, "excused", {"kind": "excused", "value": 1})
+        return enter(options, students, "excused", {"kind": "excused", "value": 1})
     if options.task is None:
         raise UserError("--task is missing: its number, all, or whole")
     if options.item and options.task in ("whole", "all"):
@@ -93,19 +94,20 @@ def override(options: argparse.Namespace) -> int:
     if options.task == "whole":
         _check(points, sum(task.points for task in assignment.tasks), "all tasks are worth with the bonus")
         withdrawn = [{"kind": "excused"}] if points is None else []
-        return enter(options, student, f"the whole: {by_hand or 'no mark by hand any more'}", decision, *withdrawn)
+        return enter(options, students, f"the whole: {by_hand or 'no mark by hand any more'}", decision, *withdrawn)
     tasks = assignment.tasks if options.task == "all" else (task_of(options.task, assignment),)
     for task in tasks:
         _check(points, task.points, f"task {task.number} is worth")
-    record = Results(options.output, seeds_of_term(ROOT)).kept(student.key) if student.key else None
+    key = students[0].key
+    record = Results(options.output, seeds_of_term(ROOT)).kept(key) if key else None
     parts = {part.number: part for part in record.judgement.parts} if record else {}
     if options.item:
-        return override_items(options, student, tasks[0], parts.get(tasks[0].number))
+        return override_items(options, students, tasks[0], parts.get(tasks[0].number))
     which = f"{tasks[0].number} {tasks[0].title}" if len(tasks) == 1 else f"each of {len(tasks)} tasks"
     helps = {number for number, part in parts.items() if (points or 0.0) > (part.score or 0.0)}
     given = by_hand or "the grader's points again"
     decisions = [{**decision, "task": task.number, "helps": task.number in helps} for task in tasks]
-    return enter(options, student, f"{which}: {given}", *decisions)
+    return enter(options, students, f"{which}: {given}", *decisions)
 
 
 def _check(points: float | None, most: float, why: str) -> None:
@@ -113,7 +115,7 @@ def _check(points: float | None, most: float, why: str) -> None:
         raise UserError(f"--points {points:g}: expected 0 to {most:g}, which {why}")
 
 
-def override_items(options: argparse.Namespace, student: Member, task: Task, part: Part | None) -> int:
+def override_items(options: argparse.Namespace, students: Sequence[Student], task: Task, part: Part | None) -> int:
     """Gives items of a task's rubric by hand, besides those that were given before; the exit status."""
     earned = {item.name: bool(item.score) or not item.points for item in part.items} if part else {}
     for name in options.item:
@@ -122,13 +124,16 @@ def override_items(options: argparse.Namespace, student: Member, task: Task, par
             raise UserError(f"--item {printable(name, 60)}: task {task.number} has no such item: {known}")
     given = [name for name in options.item if not earned[name]]
     if not given or part is None:
-        print(f"{student.called}: {task.number} {task.title}: earned already, so nothing changes")
+        print(f"{task.number} {task.title}: earned already, so nothing changes")
         return 0
-    before = decisions_in(options.output).get(student.id, {}).get(("points", task.number))
-    items = tuple(dict.fromkeys((*(before.items if before else ()), *given)))
-    why = f"{', '.join(f'“{item}”' for item in items)} given: {options.why}"
-    about = f"{task.number} {task.title}: {counted(with_items(part, items), 'point')} by hand"
-    return enter(options, student, about, {"kind": "points", "task": task.number, "items": items, "text": why})
+    decided = decisions_in(options.output)
+    for student in students:
+        before = decided.get(student.id, {}).get(("points", task.number))
+        items = tuple(dict.fromkeys((*(before.items if before else ()), *given)))
+        why = f"{', '.join(f'“{item}”' for item in items)} given: {options.why}"
+        about = f"{task.number} {task.title}: {counted(with_items(part, items), 'point')} by hand"
+        enter(options, [student], about, {"kind": "points", "task": task.number, "items": items, "text": why})
+    return 0
 
 
 def comment(options: argparse.Namespace) -> int:
@@ -140,7 +145,7 @@ def comment(options: argparse.Namespace) -> int:
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
     text = options.text.strip()
     about = f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}"
-    return enter(options, student_of(options, assignment), about, {"kind": "comment", "task": task, "text": text})
+    return enter(options, students_of(options, assignment), about, {"kind": "comment", "task": task, "text": text})
 
 
 def late(options: argparse.Namespace) -> int:
@@ -151,24 +156,32 @@ def late(options: argparse.Namespace) -> int:
     """
     assignment, days = read_assignment(options.assignment), options.days
     about = "late days as the platform says" if days is None else counted(days, "late day")
-    enter(options, student_of(options, assignment), about, {"kind": "late", "value": days})
+    enter(options, students_of(options, assignment), about, {"kind": "late", "value": days})
     if assignment.late is None:
         print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
     return 0
 
 
-def student_of(options: argparse.Namespace, assignment: Assignment) -> Member:
-    """The student whom a decision is about."""
-    return find_student(read_roll(options.output, assignment), options.student)
+def students_of(options: argparse.Namespace, assignment: Assignment) -> Sequence[Student]:
+    """The student whom a decision is about, or all partners of a group; prints which partners it leaves out."""
+    roll = read_roll(options.output, assignment)
+    students = find_students(roll, options.student)
+    key = students[0].key
+    others = [member.called for member in roll.members if member not in students and key and member.key == key]
+    print_note(f"this counts for {students[0].called} alone; name {students[0].entry} to decide also for", others)
+    return students
 
 
-def enter(options: argparse.Namespace, student: Member, about: str, *decisions: Mapping[str, object]) -> int:
-    """Enters decisions about a student, and prints what they are; the exit status."""
+def enter(
+    options: argparse.Namespace, students: Sequence[Student], about: str, *decisions: Mapping[str, object]
+) -> int:
+    """Enters decisions about some students, and prints what they are; the exit status."""
     who = who_decides(options.by)
-    for decision in decisions:
-        common = {"student": student.id, "by": who, "text": getattr(options, "why", "")}
-        decide(options.output, Decision.model_validate({**common, **decision}))
-    print(f"{student.called}: {about}; {THEN}")
+    for student in students:
+        for decision in decisions:
+            common = {"student": student.id, "by": who, "text": getattr(options, "why", "")}
+            decide(options.output, Decision.model_validate({**common, **decision}))
+    print(f"{', '.join(student.called for student in students)}: {about}; {THEN}")
     return 0
 
 
@@ -217,5 +230,6 @@ def export_class(options: argparse.Namespace) -> int:
         print(f"note: {name}: {text}", file=sys.stderr)
     remedy = "name its list of students with --roster" if not options.roster else WITHOUT_ID
     print_note(f"not known to {name}; {remedy}", table.unknown)
-    print_note(f"no feedback file for {name}, which knows only its own download", without_page)
+    file = "file" if archive.exists() else "archive"
+    print_note(f"no feedback {file} for {name}, which knows only its own download", without_page)
     return int(bool(table.unknown or table.doubt))

@@ -55,7 +55,7 @@ SIGN = re.compile(r"""(?<=\w)([.,!?;:'’"])|([.,!?;:'’"])(?=\w)""")
 """A sign that is attached to a word."""
 FEW = 0.05
 """The share of lines below which a habit explains little, and the gain in BLEU likewise."""
-SAMPLED, LEAST_WORDS = 100, 3
+SAMPLED, LEAST_WORDS, LEAST_MOVED = 100, 3, 4
 ALIKE, UNLIKE = 0.6, 0.3
 """The share of words that a line has in common with a reference that it fits, and with one that it does not."""
 
@@ -305,7 +305,8 @@ def _places(lines: Sequence[str], targets: Sequence[str], sources: Sequence[str]
         best, share = max(((place, _share(own, other)) for place, other in enumerate(words)), key=lambda pair: pair[1])
         if share >= ALIKE and _share(own, words[at]) < UNLIKE:
             moved.append((at, best))
-    if len({best for _, best in moved}) <= len(sampled) * 2 * FEW:  # a bad model's few sentences fit the same ones
+    # a bad model's few sentences fit the same ones, and a few lines fit others by chance
+    if len({best for _, best in moved}) <= max(LEAST_MOVED, len(sampled) * 2 * FEW):
         return
     (first, place), shifts = moved[0], {best - at for at, best in moved}
     common = max(shifts, key=[best - at for at, best in moved].count)

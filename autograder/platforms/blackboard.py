@@ -13,53 +13,38 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 
 from foundation.texts import as_score
 
 from .platform import (
     Grade,
     HandedIn,
-    Listing,
     Person,
-    Platform,
-    Read,
-    Stray,
     Table,
     first_line,
-    gather,
-    grouped,
     heading_in,
-    is_mostly,
+    known_by_names,
     table_of,
 )
 
-ATTEMPT = r"(?P<entry>(?P<title>.+?)_(?P<user>[^_]+)_attempt_(?P<time>\d{4}(?:-\d\d){5}))"
-FILE = re.compile(ATTEMPT + r"(?:_(?P<file>.+)|\.txt)", re.DOTALL)
+FILE = re.compile(
+    r"(?P<entry>(?P<title>.+?)_(?P<user>[^_]+)_attempt_(?P<time>\d{4}(?:-\d\d){5}))(?:_(?P<file>.+)|\.txt)", re.DOTALL
+)
 NAME = re.compile(r"Name: (?P<name>.*) \((?P<user>[^()\s]+)\)")
 ITEM = re.compile(r"(?P<title>.+) \[Total Pts: [^\]]*\](?: \|\d+)?", re.DOTALL)
 STUDENT = ("Last Name", "First Name", "Username")
 
 
-def _read(listing: Listing) -> Read:
-    attempts, others = grouped(listing.files, FILE, "entry")
-    strays = [Stray(name, "a folder; Blackboard hands out files") for name in listing.folders]
-    strays += [Stray(name, "not named as Blackboard names submissions") for name in others]
-    submissions = []
-    for entry, files in attempts.items():
-        loose = [(file["file"], 0, file[0]) for file in files if file["file"]]
-        if not loose:
-            strays.append(Stray(f"{entry}.txt", "an attempt without a file; a person can read its text"))
-            continue
-        receipt = NAME.fullmatch(first_line(listing.path / f"{entry}.txt") or "")
-        name, user = (receipt["name"], receipt["user"]) if receipt else ("", files[0]["user"])
-        try:
-            time, unread = datetime.strptime(files[0]["time"], "%Y-%m-%d-%H-%M-%S"), ""  # noqa: DTZ007  the server's
-        except ValueError:
-            time, unread = None, files[0]["time"]
-        people = (Person(name, {"blackboard": user, "login": user}),)
-        source = gather(entry, listing.path, loose)
-        submissions.append(HandedIn(entry, source, people, user, submitted=time, unread_time=unread))
-    return submissions, strays
+def _describe(folder: Path, match: re.Match[str]) -> HandedIn:
+    receipt = NAME.fullmatch(first_line(folder / f"{match['entry']}.txt") or "")
+    name, user = (receipt["name"], receipt["user"]) if receipt else ("", match["user"])
+    try:
+        time, unread = datetime.strptime(match["time"], "%Y-%m-%d-%H-%M-%S"), ""  # noqa: DTZ007  the server's
+    except ValueError:
+        time, unread = None, match["time"]
+    person = Person(name, {"blackboard": user, "login": user})
+    return HandedIn(match["entry"], folder / match[0], (person,), user, submitted=time, unread_time=unread)
 
 
 def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
@@ -67,14 +52,15 @@ def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     column, doubt = heading_in(grades, column, ITEM)
     if not doubt and not ITEM.fullmatch(column):
         doubt = "without Blackboard's own export as --roster the column's number is not known, and it makes a new one"
-    has_roster = any(grade.row for grade in grades)
+    has_roster = any(grade.student.row for grade in grades)
 
     def row(grade: Grade) -> dict[str, str]:
-        user = grade.row.get("Username", "") if has_roster else grade.ids.get("blackboard", "")
-        cells = {heading: grade.row.get(heading, "") for heading in STUDENT}
+        student = grade.student
+        user = student.row.get("Username", "") if has_roster else student.ids.get("blackboard", "")
+        cells = {heading: student.row.get(heading, "") for heading in STUDENT}
         return {**cells, "Username": user, column: as_score(grade.score)} if user else {}
 
     return table_of(grades, (*STUDENT, column), row, doubt=doubt)
 
 
-BLACKBOARD = Platform("Blackboard", lambda listing: is_mostly(listing, FILE), _read, table=_table)
+BLACKBOARD = known_by_names("Blackboard", FILE, _describe, table=_table)

@@ -13,74 +13,68 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from foundation.texts import as_score, printable
 
 from .platform import (
     Grade,
     HandedIn,
-    Listing,
     Person,
-    Platform,
-    Read,
-    Stray,
+    Student,
     Table,
-    gather,
-    grouped,
     heading_in,
-    is_mostly,
+    known_by_names,
     read_time,
     table_of,
 )
 
-ENTRY = r"(?P<entry>(?P<user>\d+)-\d+ - (?P<name>[^-]+(?:-[^-]+)*?) ?- (?P<time>\w+\.? \d{1,2}, \d{4} \d{3,4} ?[AP]M))"
-FOLDER, FILE = re.compile(ENTRY), re.compile(ENTRY + r" - (?P<file>.+)", re.DOTALL)
+ENTRY = re.compile(
+    r"(?P<entry>(?P<user>\d+)-\d+ - (?P<name>[^-]+(?:-[^-]+)*?) ?- (?P<time>\w+\.? \d{1,2}, \d{4} \d{3,4} ?[AP]M))"
+    r"(?: - (?P<file>.+))?",
+    re.DOTALL,
+)
 CLOCK = re.compile(r"(\d{1,2})(\d\d) ?([AP]M)$")
 ITEM = re.compile(r"(?P<title>.+) Points Grade(?: <[^>]*>)?", re.DOTALL)
 END = "End-of-Line Indicator"
 IDS = ("OrgDefinedId", "Username")
 
 
-def _read(listing: Listing) -> Read:
-    folders, others = grouped(listing.folders, FOLDER, "entry")
-    files, more = grouped(listing.files, FILE, "entry")
-    others += [name for name in more if name != "index.html"]
-    submissions = []
-    for entry, matches in {**folders, **files}.items():
-        loose = [(file["file"], 0, file[0]) for file in matches] if entry in files else []
-        source = gather(entry, listing.path, loose) if loose else listing.path / entry
-        first = matches[0]
-        time = read_time(CLOCK.sub(r"\1:\2 \3", first["time"]))
-        time = time and time.replace(tzinfo=None)  # the course's own
-        unread = "" if time else printable(first["time"], 40)
-        person = Person(first["name"].strip(), {"brightspace": first["user"]})
-        owner = f"{first['user']} {first['name']}"
-        submissions.append(HandedIn(entry, source, (person,), owner, submitted=time, unread_time=unread, file=first[0]))
-    return submissions, [Stray(name, "not named as Brightspace names submissions") for name in others]
+def _describe(folder: Path, match: re.Match[str]) -> HandedIn:
+    time = read_time(CLOCK.sub(r"\1:\2 \3", match["time"]))
+    person = Person(match["name"].strip(), {"brightspace": match["user"]})
+    return HandedIn(
+        match["entry"],
+        folder / match[0],
+        (person,),
+        f"{match['user']} {match['name']}",
+        submitted=time and time.replace(tzinfo=None),  # the course's own
+        unread_time="" if time else printable(match["time"], 40),
+    )
 
 
 def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     column, doubt = heading_in(grades, column, ITEM)
     column = column if ITEM.fullmatch(column) else f"{column} Points Grade"
-    heading = [name for name in IDS if any(grade.row.get(name) for grade in grades)] or [*IDS]
+    heading = [name for name in IDS if any(grade.student.row.get(name) for grade in grades)] or [*IDS]
 
     def row(grade: Grade) -> dict[str, str]:
-        cells = {name: grade.row.get(name, "") for name in IDS}
+        cells = {name: grade.student.row.get(name, "") for name in IDS}
         return {**cells, column: as_score(grade.score), END: "#"} if any(cells.values()) else {}
 
     return table_of(grades, (*heading, column, END), row, doubt=doubt, has_mark=False)
 
 
-def _feedback(grade: Grade) -> str | None:
+def _feedback(student: Student) -> str | None:
     """A file in the student's folder; None where the download was not Brightspace's."""
-    match = FILE.fullmatch(grade.file) or FOLDER.fullmatch(grade.file)
+    match = ENTRY.fullmatch(student.file)
     return f"{printable(match['entry'])}/feedback.html" if match else None
 
 
-BRIGHTSPACE = Platform(
+BRIGHTSPACE = known_by_names(
     "Brightspace",
-    lambda listing: is_mostly(listing, FOLDER, FILE),
-    _read,
+    ENTRY,
+    _describe,
     marks_roster=frozenset({"orgdefinedid", END.lower()}),
     columns={"number": ("orgdefinedid",)},
     prefixes={"number": "#", "login": "#"},

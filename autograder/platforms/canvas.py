@@ -20,83 +20,71 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from foundation.texts import as_score
 
 from .platform import (
     Grade,
     HandedIn,
-    Listing,
     Person,
-    Platform,
-    Read,
-    Stray,
+    Student,
     Table,
-    gather,
-    grouped,
     heading_in,
-    is_mostly,
+    known_by_names,
+    table_of,
 )
 
-OWNER = r"(?:(?P<name>(?!LATE_|anon_)(?:[0-9A-Za-z_]|[^\x00-\x7f])+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
-FILE = re.compile(OWNER + r"_(?P<upload>\d+)_(?P<file>.+)", re.DOTALL)
-TEXT = re.compile(OWNER + r"_(?P<kind>text|link)\.html")
-NO_FILE = {"text": "a text entry, which only a person can read"}
-NO_FILE |= {"link": "a link to a web page, which only a person can read"}
+FILE = re.compile(
+    r"(?:(?P<name>(?!LATE_|anon_)(?:[0-9A-Za-z_]|[^\x00-\x7f])+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
+    r"_(?:(?P<upload>\d+)_(?P<file>.+)|(?P<kind>text|link)\.html)",
+    re.DOTALL,
+)
+REASONS = {"text": "a text entry", "link": "a link to a web page"}
 IDS = {"ID": "canvas", "SIS User ID": "number", "SIS Login ID": "login"}
 STUDENT = ("Student", *IDS, "Section")
 ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)
 
 
-def _read(listing: Listing) -> Read:
-    files, others = grouped(listing.files, FILE, "user")
-    strays = [Stray(name, "a folder; Canvas hands out files") for name in listing.folders]
-    for name in others:
-        text = TEXT.fullmatch(name)
-        strays.append(Stray(name, NO_FILE[text["kind"]] if text else "not named as Canvas names submissions"))
-    submissions = []
-    for user, uploads in files.items():
-        ids = {} if user.startswith("anon_") else {"canvas": user}
-        person = Person(uploads[0]["name"] or "", ids, is_plain=True)
-        entry = f"{person.name}_{user}".lstrip("_")
-        loose = [(upload["file"], int(upload["upload"]), upload[0]) for upload in uploads]
-        is_late = any(upload["late"] for upload in uploads)
-        last = max(loose, key=lambda file: file[1])[2]
-        source = gather(entry, listing.path, loose)
-        submissions.append(HandedIn(entry, source, (person,), entry, is_late, file=last))
-    return submissions, strays
+def _describe(folder: Path, match: re.Match[str]) -> HandedIn:
+    name, user = match["name"] or "", match["user"]
+    person = Person(name, {} if user.startswith("anon_") else {"canvas": user}, is_plain=True)
+    entry = f"{name}_{user}".lstrip("_")
+    return HandedIn(entry, folder / match[0], (person,), entry, is_late=bool(match["late"]))
 
 
 def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     column, doubt = heading_in(grades, column, ASSIGNMENT)
-    rows = [{"Student": "    Points Possible", column: as_score(max_score)}]
-    unknown, has_roster = [], any(grade.row for grade in grades)
-    for grade in (grade for grade in grades if grade.score is not None or grade.is_excused):
-        if has_roster and not grade.row and "canvas" not in grade.ids:  # another host's login may be another's here
-            unknown.append(grade.called)
-            continue
-        cells = {heading: grade.row.get(heading, "") or grade.ids.get(kind, "") for heading, kind in IDS.items()}
-        if not any(cells.values()):
-            unknown.append(grade.called)
-        cells |= {"Student": grade.row.get("Student") or grade.name, "Section": grade.row.get("Section", "")}
-        rows.append({**cells, column: as_score(grade.score) or "EX"})
-    return Table((*STUDENT, column), rows, unknown, doubt=doubt)
+    has_roster = any(grade.student.row for grade in grades)
+
+    def row(grade: Grade) -> dict[str, str]:
+        student = grade.student
+        if has_roster and not student.row and "canvas" not in student.ids:  # another host's login may be another's here
+            return {}
+        cells = {heading: student.row.get(heading, "") or student.ids.get(kind, "") for heading, kind in IDS.items()}
+        about = {"Student": student.row.get("Student") or student.name, "Section": student.row.get("Section", "")}
+        return {**about, **cells, column: as_score(grade.score) or "EX"} if any(cells.values()) else {}
+
+    points = {"Student": "    Points Possible", column: as_score(max_score)}
+    return table_of(grades, (*STUDENT, column), row, [points], doubt=doubt)
 
 
-def _feedback(grade: Grade) -> str | None:
+def _feedback(student: Student) -> str | None:
     """The beginning of the name of the student's file; None where the download was not Canvas's."""
-    match = FILE.fullmatch(grade.file)
+    match = FILE.fullmatch(student.file)
     return f"{match[0][: match.start('file')]}feedback.html" if match else None
 
 
-CANVAS = Platform(
+CANVAS = known_by_names(
     "Canvas",
-    lambda listing: is_mostly(listing, FILE, TEXT),
-    _read,
+    FILE,
+    _describe,
+    REASONS,
     ids={"canvas": ("canvas id", "canvas_id")},
     marks_roster=frozenset({"sis user id", "sis login id"}),
     columns={"canvas": ("id",), "id": ()},
     not_students=frozenset({"Points Possible", "Student, Test"}),
     table=_table,
+    takes_excused=True,
     feedback=_feedback,
 )

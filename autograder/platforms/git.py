@@ -1,7 +1,7 @@
 """Clones of git repositories, from Classroom 50, GitLab, Gitea or any other host, in one folder.
 
-A clone's folder is named `PREFIX-USERNAME`, as `CLASSROOM-ASSIGNMENT-USERNAME` on Classroom 50, or after the user.
-GitHub's old `gh classroom` names the folder around them `ASSIGNMENT-submissions`.
+A clone's folder is named `PREFIX-USERNAME`, as `CLASSROOM-ASSIGNMENT-USERNAME` on Classroom 50, or after the user. Of a
+group it may have the group's name.
 
 A submission is the working tree, handed in when its last commit was made; before a deadline, the files of the last
 commit before it. Dates of commits are their author's word. A clone is a student's, and its configuration can name
@@ -16,6 +16,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -42,14 +43,14 @@ def _recognises(listing: Listing) -> bool:
 def read_clones(listing: Listing, deadline: datetime | None = None) -> Read:
     """The clones, and folders that are named as they are."""
     clones = _clones_in(listing)
-    prefix = _prefix_of(clones or listing.folders, listing.path)
+    prefix = _prefix_of(clones or listing.folders)
     strays = [Stray(name, "a file beside the clones") for name in listing.files]
     submissions = []
     for name in listing.folders:
         folder = listing.path / name
         person = Person("", {"github": name.removeprefix(prefix)})
         if not name.startswith(prefix):
-            strays.append(Stray(name, f"not named {prefix}… as the others are"))
+            strays.append(Stray(name, f"not named {prefix}… as the others are", needs_decision=True))
             continue
         time, unread = None, "no .git in it" if deadline and name not in clones else ""
         if name in clones:
@@ -73,17 +74,16 @@ def _clones_in(listing: Listing) -> list[str]:
     return [name for name in listing.folders if (listing.path / name / ".git").exists()]
 
 
-def _prefix_of(names: Sequence[str], folder: Path) -> str:
-    """The assignment's part of all names, up to a hyphen; "" where there is none for sure.
+def _prefix_of(names: Sequence[str]) -> str:
+    """The assignment's part of most names, up to a hyphen; "" where there is none for sure.
 
-    It is the folder's own name, if it is as `gh` chose it. Otherwise several users whose names begin alike are
-    misread (hw1-ann-lee and hw1-ann-kim), which one more user ends.
+    Several users whose names begin alike are misread (hw1-ann-lee and hw1-ann-kim), which one more user ends.
     """
-    name = folder.resolve().name
-    slug = name.removesuffix("-submissions")
-    if slug != name and names and all(clone.startswith(f"{slug}-") for clone in names):
-        return f"{slug}-"
-    prefix = os.path.commonprefix(names) if len(names) > 1 else ""
+    starts = Counter(name.partition("-")[0] for name in names)
+    [(start, count), *_] = starts.most_common() or [("", 0)]
+    if count < 2 or 2 * count <= len(names):
+        return ""
+    prefix = os.path.commonprefix([name for name in names if name.partition("-")[0] == start])
     return prefix[: prefix.rfind("-") + 1]
 
 

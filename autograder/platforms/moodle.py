@@ -18,80 +18,64 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from foundation.texts import as_score, first_of, printable
 
-from .platform import Grade, HandedIn, Listing, Person, Platform, Read, Stray, Table, gather, grouped, is_mostly
+from .platform import Grade, HandedIn, Person, Student, Table, known_by_names, table_of
 
 ENTRY = re.compile(
     r"(?P<owner>(?P<name>.+?)(?:_(?P<number>\d+))?)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<file>.*))?",
     re.DOTALL,
 )
+REASONS = {"onlinetext": "a text typed into Moodle"}
 HEADING = ("Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (grade)", "Feedback comments")
 NEEDED = ("Identifier", "Grade", "Last modified (grade)")
 
 
-def _read(listing: Listing) -> Read:
-    """A folder, or loose files, for each student or group."""
-    names = (*listing.folders, *listing.files)
-    matches, others = grouped(names, ENTRY, "owner")
-    submissions, strays = [], [Stray(name, "not named as Moodle names submissions") for name in others]
-    for owner, of_owner in matches.items():
-        number = of_owner[0]["number"]
-        person = Person(of_owner[0]["name"], {"moodle": number} if number else {})
-        loose = []
-        for match in of_owner:
-            if match["kind"] == "onlinetext":
-                strays.append(Stray(match[0], "a text typed into Moodle, which only a person can read"))
-            elif match[0] in listing.folders:
-                submissions.append(HandedIn(match[0], listing.path / match[0], (person,), owner))
-            elif match["file"]:
-                loose.append((match["file"], 0, match[0]))
-            else:
-                strays.append(Stray(match[0], "a file without the name that the student gave it"))
-        if loose:
-            submissions.append(HandedIn(owner, gather(owner, listing.path, loose), (person,), owner))
-    return submissions, strays
+def _describe(folder: Path, match: re.Match[str]) -> HandedIn:
+    person = Person(match["name"], {"moodle": match["number"]} if match["number"] else {})
+    entry = match["owner"] if match["file"] else match[0]
+    return HandedIn(entry, folder / match[0], (person,), match["owner"])
 
 
 def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     """The worksheet: the one that was given as a roster, filled in, or else a new one."""
-    given = next((tuple(grade.row) for grade in grades if all(name in grade.row for name in NEEDED)), None)
-    rows, unknown, above = [], [], []
-    for grade in grades:
-        row = {"Full name": grade.name, "Maximum Grade": as_score(max_score), "Last modified (grade)": "-"}
-        row |= {"Identifier": f"Participant {grade.ids.get('moodle', '')}", **(grade.row if given else {})}
-        if grade.score is not None:
-            row |= {"Grade": as_score(grade.score), "Feedback comments": html.escape(grade.comment, quote=False)}
-            above += [grade.called] if grade.score > _maximum(grade, max_score) else []
-        if grade.ids.get("moodle"):
-            rows.append(row)
-        elif grade.score is not None:
-            unknown.append(grade.called)
+    given = next((tuple(g.student.row) for g in grades if all(name in g.student.row for name in NEEDED)), None)
+
+    def row(grade: Grade) -> dict[str, str]:
+        student = grade.student
+        cells = {"Full name": student.name, "Maximum Grade": as_score(max_score), "Last modified (grade)": "-"}
+        cells |= {"Identifier": f"Participant {student.ids.get('moodle', '')}", **(student.row if given else {})}
+        cells |= {"Grade": as_score(grade.score), "Feedback comments": html.escape(grade.comment, quote=False)}
+        return cells if student.ids.get("moodle") else {}
+
+    above = [g.student.called for g in grades if (g.score or 0.0) > _maximum(g.student, max_score)]
     why = "above the assignment's maximum there a mark is skipped; raise it, and export again: "
     note = why + first_of([printable(name, 60) for name in above], 5) if above else ""
-    return Table(given or HEADING, rows, unknown, note)
+    return table_of(grades, given or HEADING, row, note=note)
 
 
-def _maximum(grade: Grade, max_score: float) -> float:
+def _maximum(student: Student, max_score: float) -> float:
     """The assignment's points by the worksheet, or else its points here."""
     try:
-        return float(grade.row.get("Maximum Grade", "").replace(",", "."))
+        return float(student.row.get("Maximum Grade", "").replace(",", "."))
     except ValueError:
         return max_score
 
 
-def _feedback(grade: Grade) -> str | None:
+def _feedback(student: Student) -> str | None:
     """A name that Moodle splits at underscores; None where the student's number is unknown."""
-    number = grade.ids.get("moodle", "")
-    name = re.sub(r"[\W_]+", " ", grade.name).strip() or "student"
+    number = student.ids.get("moodle", "")
+    name = re.sub(r"[\W_]+", " ", student.name).strip() or "student"
     return f"{name}_{number}_assignfeedback_file_feedback.html" if number.isdecimal() else None
 
 
-MOODLE = Platform(
+MOODLE = known_by_names(
     "Moodle",
-    lambda listing: is_mostly(listing, ENTRY),
-    _read,
+    ENTRY,
+    _describe,
+    REASONS,
     ids={"moodle": ("participant",)},
     numbers_groups=True,
     marks_roster=frozenset({"maximum grade", "last modified (grade)"}),

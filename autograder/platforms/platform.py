@@ -1,18 +1,18 @@
-"""The contents of a download: submissions, people, strays, times. And the parts of a platform that hands it out."""
+"""The contents of a download: submissions, people, strays, times. Students, and the parts of a platform."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias
 
 from dateutil import parser
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from foundation.command_line import UserError
@@ -22,9 +22,11 @@ from ..intake.sources import IntakeError, RefusedError
 from ..intake.submission import name_of
 from ..intake.tree import ARCHIVES, LooseFiles, read_file
 
-CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__"}
+CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__", "index.html"}
+"""Left behind by systems and tools; Brightspace lists its submissions in the last one."""
 UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 """Kinds that intake refuses, with a reason: somebody's work may be in them."""
+UNDECIDED = "several submissions, and it is not known which one counts"
 
 Line: TypeAlias = Annotated[str, BeforeValidator(lambda text: printable(text) if isinstance(text, str) else text)]
 """One line without anything unprintable: names and files are whatever students chose."""
@@ -55,13 +57,46 @@ class HandedIn:
     is_late: bool | None = None  # by the platform; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: str = ""  # why the time cannot be read; "" where it can, or the platform does not say
-    file: str = ""  # in whose name the platform finds the student of feedback; "" = the source's
+    file: str = ""  # one of its names in the download, where names alone show whose it is
     key: str = ""  # of one that is graded: unique, a safe file name; it stays when the same students hand in again
 
     @property
     def name(self) -> str:
         """For reports: the entry's name without an archive's ending."""
         return name_of(Path(self.entry))
+
+
+@checked_dataclass(frozen=True, eq=False)
+class Student:
+    """A student of a class, by the roster or the download, and what that student handed in."""
+
+    id: Line  # by which the course knows the student; unique
+    name: Line  # first name first where the roster separates them; the id where there is none
+    ids: Mapping[str, Line] = field(default_factory=dict)  # by kind, as in `Person`, for the marks' way back
+    group: Line = ""  # whose marks the student shares; "" = none
+    key: Line = ""  # names the record of the submission that counts; "" = none counts
+    entry: Line = ""  # that submission's name in the download
+    file: Line = ""  # the name of one of its files there; by which platforms find the student of feedback
+    is_late: bool | None = None  # by the platform, or Moodle's worksheet; None where they do not say
+    submitted: datetime | None = None  # None where nobody says, or it cannot be read; without a zone, the course's
+    unread_time: Line = ""  # why the time cannot be read; "" where it can, or nobody says
+    undecided: tuple[Line, ...] = ()  # submissions, where it is not known which one counts
+    row: Annotated[Mapping[str, str], Field(exclude=True)] = field(default_factory=dict)  # of the roster, by heading
+
+    @property
+    def called(self) -> str:
+        """For people: the name, with the id where it is another one."""
+        return self.id if self.name in ("", self.id) else f"{self.name} ({self.id})"
+
+    @property
+    def undecided_reason(self) -> str:
+        """The reason why a person has to choose a submission, for one who has several."""
+        return f"{UNDECIDED}: {', '.join(self.undecided)}"
+
+    @property
+    def is_missing(self) -> bool:
+        """True if the student handed in nothing."""
+        return not self.key and not self.undecided
 
 
 @checked_dataclass(frozen=True)
@@ -99,11 +134,12 @@ def list_folder(path: Path) -> Listing:
     try:
         with os.scandir(path) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
+                if entry.name in CLUTTER or entry.name.startswith("._"):
+                    continue
                 if entry.is_symlink():
                     others.append(Stray(entry.name, "a link; hand in the files themselves"))
                 elif entry.name.startswith((".", "__")):
-                    if entry.name not in CLUTTER and not entry.name.startswith("._"):
-                        others.append(Stray(entry.name, "hidden: its name begins with . or __"))
+                    others.append(Stray(entry.name, "hidden: its name begins with . or __"))
                 elif entry.is_dir():
                     folders.append(entry.name)
                 elif entry.is_file():
@@ -169,22 +205,16 @@ def read_time(text: str) -> datetime | None:
 
 Read: TypeAlias = tuple[list[HandedIn], list[Stray]]
 """The submissions of a download, and the strays."""
-Matches: TypeAlias = dict[str, list[re.Match[str]]]
 
 
 @dataclass(frozen=True)
 class Grade:
     """A student's mark on its way to a platform."""
 
-    name: str
-    called: str  # for people: the name, with the id where it is another one
+    student: Student  # with the ids and the line of the platform's own roster, if there is one
     score: float | None  # None = no mark there, either: never a zero
-    is_excused: bool
-    comment: str  # in one line; "" without a score
-    file: str  # of the download, by which platforms find the student of feedback; "" = none
-    key: str  # of the submission, which names the page of feedback
-    ids: Mapping[str, str]  # by kind, as in `Person`, the roster's first
-    row: Mapping[str, str]  # the student's line in the roster, by heading
+    is_excused: bool = False  # where the platform takes that
+    comment: str = ""  # in one line; "" without a score
 
 
 @dataclass(frozen=True)
@@ -214,27 +244,66 @@ class Platform:
     prefixes: Mapping[str, str] = field(default_factory=dict)  # what stands before an id there, by kind
     not_students: frozenset[str] = frozenset()  # names in its roster of those who are none
     table: Callable[[Sequence[Grade], str, float], Table] | None = None  # by heading or title, and most points
-    feedback: Callable[[Grade], str | None] | None = None  # the file's name by which it finds the student
+    takes_excused: bool = False  # whether the table has a row for who has no score, and needs none
+    feedback: Callable[[Student], str | None] | None = None  # the file's name by which it finds the student
     note: str = ""  # what to know about the times in its downloads
     before: Callable[[Listing, datetime], Read] | None = None  # likewise `read`, as it was at some time
 
 
-def is_mostly(listing: Listing, *patterns: re.Pattern[str]) -> bool:
-    """True if most of the entries are named as a platform names them."""
-    names = (*listing.folders, *listing.files)
-    return 2 * sum(any(pattern.fullmatch(name) for pattern in patterns) for name in names) > len(names)
+def known_by_names(
+    title: str,
+    pattern: re.Pattern[str],
+    describe: Callable[[Path, re.Match[str]], HandedIn],
+    reasons: Mapping[str, str] = MappingProxyType({}),
+    **about: Any,
+) -> Platform:
+    """A platform in whose downloads names alone show whose each file or folder is; see `_read_named`."""
+
+    def recognises(listing: Listing) -> bool:
+        """True if most of the entries are named so."""
+        names = (*listing.folders, *listing.files)
+        return 2 * sum(bool(pattern.fullmatch(name)) for name in names) > len(names)
+
+    return Platform(title, recognises, lambda listing: _read_named(listing, title, pattern, describe, reasons), **about)
 
 
-def grouped(names: Iterable[str], pattern: re.Pattern[str], by: str) -> tuple[Matches, list[str]]:
-    """Matches of a pattern by one of its groups, and the names that it does not match."""
-    matches: Matches = defaultdict(list)
-    others = []
-    for name in names:
-        if match := pattern.fullmatch(name):
-            matches[match[by]].append(match)
+def _read_named(
+    listing: Listing,
+    title: str,
+    pattern: re.Pattern[str],
+    describe: Callable[[Path, re.Match[str]], HandedIn],
+    reasons: Mapping[str, str],
+) -> Read:
+    """The submissions among names that a pattern matches, and the strays.
+
+    Of a name, the pattern's group `file` is what the student called the file, and `upload` a number that is higher for
+    later ones. Where `kind` is one of `reasons`, only a person can read it. `describe` makes a submission of a single
+    name in the folder; those with the same entry are files of one submission, to which intake gives their names back.
+    """
+    strays, files = [], {*listing.files}
+    entries: dict[str, list[tuple[re.Match[str], HandedIn]]] = {}
+    for name in (*listing.folders, *listing.files):
+        match = pattern.fullmatch(name)
+        if match is None:
+            strays.append(Stray(name, f"not named as {title} names submissions"))
+        elif reason := reasons.get(match.groupdict().get("kind") or ""):
+            strays.append(Stray(name, f"{reason}, which only a person can read"))
         else:
-            others.append(name)
-    return matches, others
+            submission = describe(listing.path, match)
+            entries.setdefault(submission.entry, []).append((match, submission))
+    submissions = []
+    for entry, own in entries.items():
+        own.sort(key=lambda pair: int(pair[0].groupdict().get("upload") or 0))
+        last, submission = own[-1]
+        loose = {match["file"]: match[0] for match, _ in own if match["file"] and match[0] in files}
+        if not loose and last[0] in files:
+            strays.append(Stray(last[0], "an attempt without a file, which only a person can read"))
+            continue
+        source: Path | LooseFiles = listing.path / next(iter(loose.values()), last[0])
+        if len(loose) > 1 or not all(map(holds_a_submission, loose)):
+            source = LooseFiles(entry, listing.path, tuple(sorted(loose.items())))
+        submissions.append(replace(submission, source=source, file=last[0]))
+    return submissions, strays
 
 
 def heading_in(grades: Sequence[Grade], wanted: str, pattern: re.Pattern[str]) -> tuple[str, str]:
@@ -242,7 +311,7 @@ def heading_in(grades: Sequence[Grade], wanted: str, pattern: re.Pattern[str]) -
 
     `pattern` has the headings of assignments there, with the title as a group.
     """
-    matches = map(pattern.fullmatch, dict.fromkeys(name for grade in grades for name in grade.row))
+    matches = map(pattern.fullmatch, dict.fromkeys(name for grade in grades for name in grade.student.row))
     titles = {match[0]: match["title"] for match in matches if match}
     same = [wanted] if wanted in titles else [heading for heading, title in titles.items() if title == wanted]
     if len(same) == 1 or not titles:
@@ -254,24 +323,16 @@ def heading_in(grades: Sequence[Grade], wanted: str, pattern: re.Pattern[str]) -
 
 
 def table_of(
-    grades: Sequence[Grade], heading: Sequence[str], row: Callable[[Grade], dict[str, str]], **about: Any
+    grades: Sequence[Grade],
+    heading: Sequence[str],
+    row: Callable[[Grade], Mapping[str, str]],
+    first: Sequence[Mapping[str, str]] = (),
+    **about: Any,
 ) -> Table:
-    """A table with a row for each student who has a score; of whom there is none, the platform could not find.
+    """A table with some first rows, and one for each grade; students without a row the platform could not find.
 
     Students without a score are left out: an empty cell may remove a mark there that somebody has given by hand.
     """
-    rows = [(grade, row(grade)) for grade in grades if grade.score is not None]
-    unknown = [grade.called for grade, cells in rows if not cells]
-    return Table(heading, [cells for _, cells in rows if cells], unknown, **about)
-
-
-def gather(name: str, folder: Path, files: Iterable[tuple[str, int, str]]) -> Path | LooseFiles:
-    """A submission of the loose files of one student, or the single archive.
-
-    Of each file: what the student called it, a number that is higher for later uploads, and its name in the download.
-    Intake gives their names back to numbered ones.
-    """
-    chosen = {member: entry for member, _, entry in sorted(files, key=lambda file: file[1])}
-    members = tuple(sorted(chosen.items()))
-    is_single = len(members) == 1 and holds_a_submission(members[0][0])
-    return folder / members[0][1] if is_single else LooseFiles(name, folder, members)
+    rows = [(grade, row(grade)) for grade in grades if grade.score is not None or grade.is_excused]
+    unknown = [grade.student.called for grade, cells in rows if not cells]
+    return Table(heading, [*first, *(cells for _, cells in rows if cells)], unknown, **about)

@@ -17,8 +17,7 @@ from foundation.texts import counted, first_of, printable
 
 from ..classroom.entries import Roll
 from ..classroom.grading import Held
-from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
-from ..classroom.records import Decision
+from ..classroom.marks import ENTER_DAYS, Decision, Mark, Result, by_task
 from ..grading.record import Part, Record, write_result
 from ..testing.results import State
 from .terminal import containment_of

@@ -8,20 +8,21 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from foundation.texts import as_score, counted
 
 from ..classroom.marks import PartMark, Result
-from ..classroom.roster import Index, Student
+from ..classroom.roster import Index
 from ..grading.record import write_result
 from ..platforms.download import PLATFORMS
-from ..platforms.platform import Grade, Person, Table
+from ..platforms.platform import Grade, Person, Student, Table
 from .class_summary import as_csv
 from .pages import STUDENTS
 
 MOST_CHARACTERS = 2_000
-IMPORTING = {name: (kind.table, kind.feedback) for name, kind in PLATFORMS.items() if kind.table}
+IMPORTING = {name: kind.table for name, kind in PLATFORMS.items() if kind.table}
 MIDNIGHT = (1980, 1, 1, 0, 0, 0)  # the same marks make the same archive
 
 
@@ -30,21 +31,10 @@ def grades_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list
     persons = [[Person(result.member.name, result.member.ids)] for result in results]
     grades = []
     for result, students in zip(results, Index(roster).students_of(persons), strict=True):
-        member = result.member
-        student = students[0] if len(students) == 1 else Student("", "")
-        grades.append(
-            Grade(
-                name=member.name,
-                called=member.called,
-                score=result.score,
-                is_excused=result.status == "excused",
-                comment=comment_of(result),
-                file=member.file,
-                key=member.key,
-                ids={**member.ids, **student.ids},
-                row=student.row,
-            )
-        )
+        student = result.member
+        if len(students) == 1:
+            student = replace(student, ids={**student.ids, **students[0].ids}, row=students[0].row)
+        grades.append(Grade(student, result.score, result.status == "excused", comment_of(result)))
     return grades
 
 
@@ -80,25 +70,28 @@ def _comment_on(mark: PartMark, is_explained: bool) -> str:
 def export(
     platform: str, grades: Sequence[Grade], column: str, max_score: float, source: Path, output: Path
 ) -> tuple[Table, list[str]]:
-    """Writes `PLATFORM.csv`, and `PLATFORM-feedback.zip` with the students' pages where the platform takes that.
+    """Writes `PLATFORM.csv`, and `PLATFORM-feedback.zip` with the students' pages where the platform takes any.
 
     `source` is the folder of marks; `column` is the assignment's heading or title on the platform. Returns the table,
     and the students with a score of whom the archive has no page.
     """
-    table_of, feedback_of = IMPORTING[platform]
-    table = table_of(grades, column, max_score)
+    kind, table_of = PLATFORMS[platform], IMPORTING[platform]
+    table = table_of([grade for grade in grades if grade.score is not None or kind.takes_excused], column, max_score)
     write_result(output / f"{platform}.csv", as_csv(table.heading, table.rows, table.has_mark))
     pages, without = dict[str, bytes](), list[str]()
-    if feedback_of is None:
+    if kind.feedback is None:
         return table, without
     for grade in (grade for grade in grades if grade.score is not None):
-        path = source / STUDENTS / f"{grade.key}.html"
-        name = feedback_of(grade)
+        path = source / STUDENTS / f"{grade.student.key}.html"
+        name = kind.feedback(grade.student)
         if name and path.is_file():
             pages[name] = path.read_bytes()
         else:
-            without.append(grade.called)
-    write_result(output / f"{platform}-feedback.zip", as_zip(pages))
+            without.append(grade.student.called)
+    archive = output / f"{platform}-feedback.zip"
+    archive.unlink(missing_ok=True)  # of an earlier export
+    if pages:
+        write_result(archive, as_zip(pages))
     return table, without
 
 

@@ -31,11 +31,11 @@ from foundation.places import ROOT
 from foundation.texts import printable
 from foundation.whole_files import write_whole
 
-from ..classroom.entries import Member
 from ..classroom.marks import Mark
 from ..grading.record import Part
 from ..intake.sources import parse
 from ..intake.submission import Intake
+from ..platforms.platform import Student
 from .terminal import text_of
 
 HANDED_OUT = ROOT / "notebooks" / "release"
@@ -83,7 +83,7 @@ class Gradebook:
                 if marks.get("grade") or marks.get("solution"):
                     yield stem, cell, marks
 
-    def write(self, student: str, mark: Mark, intake: Intake | None, member: Member | None = None) -> None:
+    def write(self, student: str, mark: Mark, intake: Intake | None, member: Student | None = None) -> None:
         """Writes the points of all parts or none, and the notebooks that nbgrader makes feedback from.
 
         They replace those of an earlier run. A part without points waits for a person, and all parts do where it is
@@ -184,7 +184,7 @@ class Gradebook:
         book.update_or_create_submission(self.name, student)
 
 
-def _introduce(student: Any, member: Member) -> None:
+def _introduce(student: Any, member: Student) -> None:
     """Gives a student of nbgrader, who has no name there, the course's; its export writes commas as they are."""
     if not (student.first_name or student.last_name) and member.name != member.id:
         *first, student.last_name = member.name.replace(",", " ").split() or [""]

@@ -1,7 +1,10 @@
-"""A class of three submissions, a stub in the place of the true grader, and a true one."""
+"""Submissions and results; classes and downloads; a stub in the place of the true grader, and a true one."""
 
+import csv
 import re
 import traceback
+import zipfile
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,22 +14,71 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
-from autograder.classroom.grading import grade_class
-from autograder.classroom.records import RECORDS, Results, hold
+from autograder.classroom.grading import RECORDS, Results, grade_class, hold
 from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.submission import Conditions, open_grader
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation import processes
-from foundation.assignment_file import read_assignment
-from foundation.places import SKELETON
+from foundation.assignment_file import Task, read_assignment
+from foundation.places import ASSIGNMENT_FILE, REFERENCE, SKELETON
 from foundation.processes import FAILED, Ended, run_forked
-
-from .submissions import judged, rows_of
 
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
 ASSIGNMENT = read_assignment()
+WRONG = "# wrong\n"
+MODEL = ("embedding", "attention", "layers", "model", "masks", "train", "decode")
+GRADED = (*MODEL, "own_tests", "understanding", "hunts")
+
+
+def points_of(task: Task) -> float:
+    """What a task gives to whoever does everything but what is a bonus."""
+    return 0.0 if task.understanding else task.points
+
+
+def judged(states: Mapping[str, State] = {}, others: State = State.PASSED) -> tuple[TaskResult, ...]:
+    """Each task in a state, by its number; all of its points where it has passed, and none else."""
+    found = [(task, states.get(task.number, others)) for task in read_assignment().tasks]
+    return tuple(
+        TaskResult(task, state, points_of(task), "") if state is State.PASSED else TaskResult(task, state, 0.0, "why")
+        for task, state in found
+    )
+
+
+def record_of(name: str, *results: TaskResult, others: State = State.PASSED, **facts: object) -> Record:
+    """The finished record of a submission; tasks without a result are in another state."""
+    record = new_record(name, read_assignment(), "0" * 16).taken_in({})
+    return record.judged([*judged(others=others), *results], **facts).finished()
+
+
+def write_submission(folder: Path, *changes: tuple[str, str, str], modules: tuple[str, ...] = MODEL) -> Path:
+    """Files of the reference, some of them changed: module, old text, new text."""
+    folder.mkdir(parents=True)
+    for module in modules:
+        text = (REFERENCE / f"{module}.py").read_text(encoding="utf-8")
+        for name, old, new in changes:
+            if name == module:
+                assert text.count(old) == 1, old
+                text = text.replace(old, new)
+        (folder / f"{module}.py").write_text(text, encoding="utf-8")
+    return folder
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """The rows of a table that the kit has written."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def changed_assignment(path: Path, *changes: tuple[str, str], late: str = "") -> Path:
+    """Writes the kit's assignment with other texts, and with a table `[late]` of some lines."""
+    text = ASSIGNMENT_FILE.read_text()
+    for old, new in (*changes, *([("[release]", f"[late]\n{late}\n\n[release]")] if late else [])):
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    path.write_text(text)
+    return path
 
 
 class StubGrader:
@@ -57,6 +109,31 @@ class StubGrader:
         names = sorted(self.log.read_text().split())
         self.log.write_text("")
         return names
+
+
+class Judging(StubGrader):
+    """A wrong submission loses attention."""
+
+    def parts(self, intake):
+        yield judged({"1.2": State.FAILED} if intake.sources["layers"][1] == WRONG else {})
+
+
+@pytest.fixture
+def lay(tmp_path):
+    """Writes files into the folder `download`; an archive holds its text as layers.py."""
+
+    def write(files: Mapping[str, str]) -> Path:
+        for name, content in files.items():
+            path = tmp_path / "download" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if name.endswith(".zip"):
+                with zipfile.ZipFile(path, "w") as archive:
+                    archive.writestr("layers.py", content)
+            else:
+                path.write_text(content)
+        return tmp_path / "download"
+
+    return write
 
 
 @pytest.fixture

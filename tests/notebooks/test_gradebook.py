@@ -18,11 +18,10 @@ from typing import Any
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.entries import Member
-from autograder.classroom.marks import mark_of
-from autograder.classroom.records import Decision
+from autograder.classroom.marks import Decision, mark_of
 from autograder.grading.record import Record, new_record
 from autograder.grading.scoring import read_references
+from autograder.platforms.platform import Student
 from autograder.reports.gradebook import Gradebook
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
@@ -31,7 +30,7 @@ from foundation.command_line import UserError
 from foundation.places import ROOT
 from release.gates import write_all
 
-from ..autograder.submissions import judged
+from ..autograder.conftest import judged
 
 NAME = read_assignment().name
 FIRST = "1_building_blocks.ipynb"
@@ -193,7 +192,7 @@ def test_the_gradebook_says_what_the_summary_says(empty_course, assignment, thei
         "excused": ({"submitted": policy.due}, decision("excused", 1)),
     }
     for student, (time, decided) in cases.items():
-        member = Member(id=student, name="Ana, de la Cruz", ids={"email": "a@x"}, **time)
+        member = Student(id=student, name="Ana, de la Cruz", ids={"email": "a@x"}, **time)
         for mark in (
             mark_of(content(assignment).judgement),  # an earlier run gave all points
             mark_of(judgement, decided, policy, member),

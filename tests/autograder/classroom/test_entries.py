@@ -4,9 +4,10 @@ import os
 
 import pytest
 
-from autograder.classroom.entries import Member, Roll, derived_name, find_student, take_class
-from autograder.classroom.records import Results
+from autograder.classroom.entries import Roll, derived_name, find_students, take_class
+from autograder.classroom.grading import Results
 from autograder.grading.provenance import Seeds
+from autograder.platforms.platform import Student
 from foundation.command_line import UserError
 
 from ..conftest import ASSIGNMENT, SEEDS, kept, put, run
@@ -61,27 +62,35 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
     assert keys == {entry.entry: entry.key for entry in take_class(folder, output, ASSIGNMENT)[1]}
 
 
-def test_a_student_is_found_by_id_mail_name_or_entry():
+def test_a_student_is_found_by_id_mail_name_or_entry_and_a_group_by_its_own():
     """Accents may be typed in any way, or left out: a platform may export each as a character of its own."""
     ids = {"email": "al@example.org"}
     members = (
-        Member(id="anna", name="Anna", key="anna", entry="anna"),
-        Member(id="4711", name="Anna Lund", ids=ids, key="lund_55", entry="lund_55.zip"),
-        Member(id="1", name="Jose\u0301 Nun\u0303ez", key="1"),
-        *(Member(id=f"k{n}", name="Kim Lee", key=f"kim{n}") for n in (1, 2)),
-        Member(id="5", name="Zoe"),
+        Student(id="anna", name="Anna", key="anna", entry="anna"),
+        Student(id="4711", name="Anna Lund", ids=ids, key="lund_55", entry="lund_55.zip"),
+        Student(id="1", name="Jose\u0301 Nun\u0303ez", key="1"),
+        *(Student(id=f"k{n}", name="Kim Lee", key=f"kim{n}") for n in (1, 2)),
+        Student(id="5", name="Zoe"),
+        *(Student(id=f"t{n}", name=f"T{n}", key="team", entry="hw-team", group="Team 1") for n in (1, 2)),
     )
     roll = Roll(assignment="a", layout="plain", folder="class", has_roster=True, members=members, left_out=())
-    for text in ("4711", "anna lund", "AL@example.org", "lund_55.zip", "lund_55"):
-        assert find_student(roll, text).id == "4711"
-    assert find_student(roll, "José Nuñez").id == find_student(roll, "jose nunez").id == "1"
-    assert find_student(roll, "Anna").id == "anna"
+    expected = dict.fromkeys(("4711", "anna lund", "Lund, Anna", "AL@example.org", "lund_55.zip", "lund_55"), "4711")
+    expected |= {
+        "José Nuñez": "1",
+        "jose nunez": "1",
+        "Anna": "anna",
+        "T1": "t1",
+        "team 1": "t1 t2",
+        "hw-team": "t1 t2",
+    }
+    for text, ids in expected.items():
+        assert " ".join(student.id for student in find_students(roll, text)) == ids
     for name, words in {
         "kim lee": r"^kim lee: 2 students are called so; name one by id: k1, k2$",
-        "zoe ray": "no student of the class is called so$",
+        "zoe ray": "no student of the class is called so; expected an id, an e-mail address",
     }.items():
         with pytest.raises(UserError, match=words):
-            find_student(roll, name)
+            find_students(roll, name)
 
 
 def test_a_partner_without_a_time_in_the_roster_is_as_late_as_who_handed_in(folder, tmp_path):

@@ -14,8 +14,7 @@ from autograder.intake.submission import IntakeRefusedError
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import State, TaskResult
 
-from ..conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader, graded, kept, put, run, two_tests
-from ..submissions import changed_assignment
+from ..conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader, changed_assignment, graded, kept, put, run, two_tests
 
 EVERYONE = ["anna", "bob", "carl"]
 OTHER = "f" * 16

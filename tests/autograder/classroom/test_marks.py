@@ -5,17 +5,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from autograder.classroom.entries import Member
-from autograder.classroom.marks import mark_of, weighed
-from autograder.classroom.records import WHOLE, Decision
+from autograder.classroom.marks import WHOLE, Decision, mark_of, weighed
 from autograder.grading.record import Judgement, judge_bleu, new_record
 from autograder.grading.scoring import Score
+from autograder.platforms.platform import Student
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import LatePolicy
 
-from ..conftest import ASSIGNMENT, VERSION
-from ..submissions import judged, record_of
+from ..conftest import ASSIGNMENT, VERSION, judged, record_of
 
 DUE = datetime(2026, 12, 18, 23, 59, tzinfo=UTC)
 POLICY = LatePolicy(DUE, grace_hours=1, percent_per_day=10, most_percent=25)
@@ -29,8 +27,8 @@ def points(given: dict[str, float]) -> dict[tuple[str, str], Decision]:
     return {("points", task): by_hand(value) for task, value in given.items()}
 
 
-def anna(**when: object) -> Member:
-    return Member(id="anna", name="Anna", **when)
+def anna(**when: object) -> Student:
+    return Student(id="anna", name="Anna", **when)
 
 
 def judgement(**states: str) -> Judgement:

@@ -9,11 +9,11 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.entries import ROLL
-from autograder.classroom.records import hold
+from autograder.classroom.grading import hold
 from autograder.grading.record import read_record
 from autograder.reports.gradescope import as_results
 
-from ..submissions import rows_of
+from ..conftest import WRONG, Judging, changed_assignment, rows_of
 
 
 @pytest.mark.parametrize(
@@ -147,3 +147,92 @@ def test_each_submission_of_the_demo_shows_what_it_is_there_for(tmp_path, capsys
     assert "Hugo Damaged: not graded: the archive is damaged" in printed
     page = (tmp_path / "demo" / "marks" / "class.html").read_text()
     assert "1.2 Scaled dot-product attention: code that does not scale the scores" in page
+
+
+CANVAS = {"smithanna_11_70_layers.py": "", "bergbob_LATE_12_73_work.zip": WRONG}
+CANVAS |= {"stranger_99_74_work.zip": WRONG, "grades.csv": ""}
+ROSTER = 'Student,ID,SIS User ID,Group\n"Smith, Anna",11,u1,\n"Berg, Bob",12,u2,{0}\n"Clark, Carl",13,u3,{0}\n'
+
+
+def test_a_class_as_text_and_a_group_that_shares_a_submission(lay, use, typed, tmp_path):
+    use(Judging)
+    typed.folder, typed.options = lay(CANVAS), ["--roster", tmp_path / "roster.csv"]
+    (tmp_path / "roster.csv").write_text(ROSTER.format(""))
+    assert typed.run("list-class", typed.folder, *typed.options) == 1
+    assert typed.out.split("\n\n") == [
+        f"{typed.folder}: Canvas\n2 submissions, from 2 of 3 students",
+        "  bergbob_12    Bob Berg; late\n  smithanna_11  Anna Smith",
+        "for you to decide:\n  stranger_99: fits no student in the roster, or not for sure, or more than one",
+        "nothing handed in:\n  Carl Clark (u3)",
+        "left out:\n  grades.csv: not named as Canvas names submissions\n",
+    ]
+    assert typed.run("list-class", typed.folder) == 0, "without a roster, nobody is known to be missing"
+    assert "3 submissions\n" in typed.out
+    (tmp_path / "roster.csv").write_text(ROSTER.format("G"))
+    typed.grade()
+    assert typed.scores() == {"u1": 100, "u2": 86, "u3": 86}
+
+
+def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(lay, use, typed):
+    use(Judging)
+    files = {f"submission_{n}/layers.py": WRONG if n == 1 else "" for n in (1, 2, 3, 4)}
+    who = "submission_{}:\n  :submitters:\n  - :name: {}\n    :sid: {}\n"
+    time = "  :created_at: 2026-11-{} 17:34:00 Z\n"
+    text = who.format(1, "Anna", "u1") + time.format("02") + who.format(2, "Anna", "u1") + time.format("05")
+    text += who.format(3, "Bob", "u2") + who.format(4, "Bob", "u2")
+    typed.folder = lay(files | {"submission_metadata.yml": text})
+    assert typed.grade() == 1
+    assert "look at these first:\n  Bob: several submissions, and it is not known which" in typed.out
+    anna, bob = typed.row("u1"), typed.row("u2")
+    assert (anna["submission"], anna["score"]) == ("submission_2", 100)
+    assert (bob["status"], bob["score"]) == ("needs review", None) and "submission_3, submission_4" in bob["reason"]
+
+
+TIMES = {"anna": "2026-12-25 15:58:23 UTC", "carl": "2026-12-25 17:58 +0100", "dora": "yesterday", "eve": ""}
+IN_NBGRADER = {f"submitted/{name}/transformer/layers.py": f"# {name}" for name in (*TIMES, "fay")}
+IN_NBGRADER |= {f"submitted/{name}/transformer/timestamp.txt": time for name, time in TIMES.items()}
+WORKSHEET = (
+    "Identifier,Full name,Status,Maximum Grade,Grade,Feedback comments,Last modified (submission)\n"
+    'Participant 0,Anna,Submitted,90.00,-,,"Friday, 25 December 2026, 3:00 PM"\n'
+    'Participant 1,Bob,Submitted - 1 day late,90.00,-,,"Saturday, 26 December 2026, 4:10 PM"\n'
+    'Participant 2,Carl,Submitted,90.00,-,,"gestern"\nParticipant 3,Dora,Submitted,90.00,-,,"-"\n'
+)
+IN_MOODLE = {
+    f"{name}_{n}_assignsubmission_file/layers.py": f"# {n}" for n, name in enumerate(("Anna", "Bob", "Carl", "Dora"))
+}
+LATE = {  # files, roster, due; score, late, late days; lines of `grade-class` and of `list-class`
+    "nbgrader": (
+        IN_NBGRADER,
+        "id\nanna\ncarl\ndora\neve\nfay\n",
+        "2026-12-25T15:00:00Z",
+        ["90.0 late 1", "90.0 late 1", *[" unknown "] * 3],
+        ["dora: the time of submission cannot be read", "with `late` (3): dora, eve, fay\n"],
+        ["the time cannot be read: 'yesterday' in timestamp.txt"],
+    ),
+    "moodle": (
+        IN_MOODLE,
+        WORKSHEET,
+        "2026-12-25T15:00:00+01:00",
+        ["100.0 no 0", "80.0 late 2", " unknown ", "100.0  "],
+        ["\nlate (1): Bob\n", "with `late` (1): Carl\n", "so they count as on time (1): Dora\n"],
+        ["Bob; 2026-12-26 16:10; 2 days late\n"],
+    ),
+}
+
+
+@pytest.mark.parametrize("layout", LATE)
+def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(layout, lay, typed, output, tmp_path):
+    files, roster, due, rows, graded, listed = LATE[layout]
+    typed.folder, typed.options = lay(files), ["--roster", tmp_path / "roster.csv"]
+    (tmp_path / "roster.csv").write_text(roster)
+    late = f"due = {due}\npercent_per_day = 10"
+    typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", late=late)]
+    assert typed.grade() == 1 and all(line in typed.out for line in graded)
+    of_class = rows_of(output / "summary.csv")
+    assert [f"{row['score']} {row['late']} {row['late_days']}" for row in of_class] == rows
+    assert "the time of submission cannot be read (" in (output / "class.html").read_text()
+    assert typed.run("list-class", typed.folder, *typed.options, *typed.assignment) == 1
+    assert all(line in typed.out for line in listed)
+    if layout == "moodle":
+        assert typed.run("list-class", typed.folder, *typed.options) == 0
+        assert "Bob; 2026-12-26 16:10; late\n" in typed.out, "without a due date"

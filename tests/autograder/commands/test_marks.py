@@ -11,8 +11,7 @@ from autograder.commands import classes
 from autograder.own_work.sheets import Seat, write_key
 from foundation.assignment_file import read_assignment
 
-from ..conftest import ASSIGNMENT, StubGrader, two_tests
-from ..submissions import changed_assignment, rows_of
+from ..conftest import ASSIGNMENT, StubGrader, changed_assignment, rows_of, two_tests
 
 LATE = "due = 2026-01-01T00:00:00Z\npercent_per_day = 10\nmost_percent = 50"
 WITH_POINTS = ("points = 0\nby_hand = true", "points = 8\nby_hand = true")

@@ -17,7 +17,7 @@ from autograder.intake.submission import take_in
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 
-from ..submissions import GRADED, write_submission
+from ..conftest import GRADED, write_submission
 
 SKELETON = ROOT / "student"
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("good", "faulty", "trouble", "broken")]

@@ -21,7 +21,7 @@ from foundation.assignment_file import Item, read_assignment
 from foundation.places import REFERENCE, ROOT
 from release.contents import hints_of
 
-from ..submissions import write_submission
+from ..conftest import write_submission
 from .conftest import FAULTS, PERFECT, in_a_hurry
 
 FULL = {task.number: task.points for task in read_assignment().tasks if task.components and not task.understanding}

@@ -16,7 +16,7 @@ from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
-from ..submissions import changed_assignment
+from ..conftest import changed_assignment
 from .conftest import SEEDS
 
 

@@ -19,7 +19,7 @@ from autograder.sandbox.zygote import Zygote
 from autograder.testing.results import Outcome, State, TaskResult
 from foundation.assignment_file import read_assignment
 
-from ..submissions import write_submission
+from ..conftest import write_submission
 from .conftest import CLASS, SEEDS, SKELETON, VERSION
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")

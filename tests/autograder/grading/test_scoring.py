@@ -269,6 +269,10 @@ LOW = {
 }
 
 
+def test_a_few_lines_that_fit_other_references_are_chance():
+    assert why_low([PERFECT[1], PERFECT[0], *PERFECT[2:6]], TRUE_LINES[:6]) == []
+
+
 @pytest.mark.parametrize("case", LOW)
 def test_a_low_score_gets_its_reason(case):
     lines, words = LOW[case]

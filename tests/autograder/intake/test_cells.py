@@ -17,7 +17,7 @@ from autograder.sandbox.worker.loading import Package
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 
-from ..submissions import MODEL, write_submission
+from ..conftest import MODEL, write_submission
 from .conftest import CONTRACT, answer, as_notebook, code
 
 NORM = "class LayerNorm:\n    filled = True\n"

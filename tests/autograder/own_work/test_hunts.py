@@ -19,7 +19,7 @@ from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON
 
-from ..submissions import write_submission
+from ..conftest import write_submission
 
 ASSIGNMENT = read_assignment()
 SOURCES = read_sources(REFERENCE, REFERENCE)

@@ -22,7 +22,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 from validity.questions import right_options
 
-from ..submissions import write_submission
+from ..conftest import write_submission
 
 pytestmark = pytest.mark.slow  # submissions are run many times
 ASSIGNMENT = read_assignment()

@@ -24,7 +24,7 @@ from autograder.own_work.sheets import (
 from autograder.reports.html import CodeLine, Excerpt
 from foundation.command_line import UserError
 
-from ..submissions import write_submission
+from ..conftest import write_submission
 
 BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
 MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"

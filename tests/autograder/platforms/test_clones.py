@@ -16,8 +16,7 @@ from autograder.platforms.download import read_download
 from foundation.command_line import UserError
 from foundation.places import ROOT, SKELETON
 
-from ..conftest import ASSIGNMENT
-from ..submissions import changed_assignment
+from ..conftest import ASSIGNMENT, changed_assignment
 
 DEADLINE = datetime(2026, 12, 18, 23, tzinfo=UTC)
 EARLY, LATE = "2026-12-18T22:59:59Z", "2026-12-20T12:00:00Z"
@@ -161,6 +160,23 @@ def test_classroom_50_from_clones_to_late_days(commit, tmp_path, typed, output):
     assert [*typed.scores().values()] == [100, 100, None]
     _, entries = take_class(typed.folder, None, ASSIGNMENT, tmp_path / "roster.csv", deadline=DEADLINE)
     assert [layers(entry) for entry in entries[:2]] == [f"# {name} {EARLY}\n" for name in ("anna", "bob")]
+
+
+def test_a_group_has_one_repository_and_one_that_is_nobodys_is_looked_at_first(commit, tmp_path, typed):
+    """A decision for the group counts for all of it, one for a member for that one alone."""
+    for name in ("hw-1-anna", "hw-1-team-1", "hw-1-zed", "sandbox"):
+        typed.folder = commit(name, f"# {name}\n").parent
+    lines = ["id,name,github_username,group", "u1,Anna X,anna,", "u2,Bob Y,bob,Team 1", "u3,Carl Z,carl,Team 1", ""]
+    (tmp_path / "roster.csv").write_text("\n".join(lines))
+    typed.options = ["--roster", tmp_path / "roster.csv"]
+    assert typed.grade() == 1 and typed.scores() == {"u1": 100, "u2": 100, "u3": 100}
+    assert "look at these first:\n  sandbox: not named hw-1-… as the others are\n  hw-1-zed: fits no" in typed.out
+    assert typed.decide("override", "team 1", "--task", "1.3", "--points", "4", "--why", "x") == 0
+    assert typed.out.startswith("Bob Y (u2), Carl Z (u3): 1.3 Multi-headed attention: 4 points by hand")
+    assert typed.decide("override", "carl", "--task", "1.3", "--withdraw", "--why", "x") == 0
+    assert "counts for Carl Z (u3) alone; name hw-1-team-1 to decide also for: Bob Y (u2)\n" in typed.err
+    typed.grade()
+    assert typed.scores() == {"u1": 100, "u2": 90, "u3": 100}
 
 
 def test_the_script_for_classroom_50_writes_result_json_v1(commit, tmp_path):

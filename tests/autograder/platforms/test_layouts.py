@@ -1,6 +1,7 @@
-"""Downloads of each platform, laid out as its own source code or documentation has it."""
+"""Each platform's download as its code or documentation has it, the whole way: read, graded by a stub, handed back."""
 
 import zipfile
+from dataclasses import dataclass, field
 from datetime import UTC
 
 import pytest
@@ -8,181 +9,244 @@ import pytest
 from autograder.intake.submission import take_in
 from autograder.platforms.download import read_download
 from autograder.platforms.platform import read_time
-from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import SKELETON
 
-ASSIGNMENT = read_assignment()
+from ..conftest import ASSIGNMENT, WRONG, Judging, rows_of
+
+TITLE = ASSIGNMENT.title
 
 
-@pytest.fixture
-def lay(tmp_path):
-    """Writes files into a folder named `download`; text becomes a file, a dictionary an archive."""
+@dataclass
+class Layout:
+    """A download of a class: Anna's work is correct, Bob's is not, Carl has handed in no file."""
 
-    def write(*names, **contents):
-        for name in names:
-            path = tmp_path / "download" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if name.endswith(".zip"):
-                with zipfile.ZipFile(path, "w") as archive:
-                    archive.writestr("layers.py", f"# of {name}\n")
-            else:
-                path.write_text(contents.get(name, f"# {name}\n"))
-        return tmp_path / "download"
+    files: dict[str, str]  # an archive holds its text as layers.py
+    submissions: dict[str, list[str]]  # the people of each: `NAME IDS [late] [TIME]`
+    strays: dict[str, str] = field(default_factory=dict)  # how the reasons begin
+    roster: str = ""
+    exported: list[str] = field(default_factory=list)  # lines of the file to import
+    feedback: list[str] = field(default_factory=list)  # files in the archive
 
-    return write
+
+def named(*names: str) -> dict[str, str]:
+    return {name: f"# {name}\n" for name in names}
+
+
+CANVAS = Layout(
+    {
+        "smithanna_11_70_layers.py": WRONG,
+        "smithanna_11_71_layers-1.py": WRONG,
+        "smithanna_11_72_layers-2.py": "# the last of three uploads\n",
+        "bergbob_LATE_12_73_hand_in_1_2.zip": WRONG,
+        **named("clarkcarl_13_text.html", "dora_14_link.html", "grades.csv", "o_brien_3_text.html"),
+        **named("anon_AbC12_98_layers.py", "LATE_anon_XyZ34_99_layers.py"),  # graded anonymously
+        **named("nun\u0303ezjose\u0301_LATE_1_678_layers.py", "शर्माप्रिया_2_679_layers.py"),
+    },
+    {
+        "anon_AbC12": [""],
+        "anon_XyZ34": [" late"],
+        "bergbob_12": ["bergbob 12 late"],
+        "nun\u0303ezjose\u0301_1": ["nun\u0303ezjose\u0301 1 late"],
+        "smithanna_11": ["smithanna 11"],
+        "शर्माप्रिया_2": ["शर्माप्रिया 2"],
+    },
+    {
+        "clarkcarl_13_text.html": "a text entry, which only",
+        "dora_14_link.html": "a link",
+        "grades.csv": "not named as Canvas",
+        "o_brien_3_text.html": "a text entry",
+    },
+    f"Student,ID,SIS User ID,SIS Login ID,Section,{TITLE} (7),Current Score\n"
+    "    Points Possible,,,,,100,(read only)\n"
+    '"Smith, Anna",11,u1,as,Lecture,,\n"Berg, Bob",12,u2,bb,Lecture,,\n"Clark, Carl",13,u3,cc,Lecture,55,\n'
+    '"Student, Test",9,,,Lecture,,\n',
+    [
+        f"\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,{TITLE} (7)",
+        "    Points Possible,,,,,100",
+        '"Smith, Anna",11,u1,as,Lecture,100',
+        '"Berg, Bob",12,u2,bb,Lecture,86',
+    ],
+    ["bergbob_LATE_12_73_feedback.html", "smithanna_11_72_feedback.html"],
+)
+MOODLE_HEADING = "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade),Feedback comments"
+MOODLE = Layout(
+    {
+        "Bob Berg_102_assignsubmission_file_/work.zip": WRONG,
+        **named("Anna Smith_101_assignsubmission_file/layers.py", "README.txt"),
+        **named("Bob Berg_102_assignsubmission_onlinetext/onlinetext.html"),
+        **named("Carl Clark_103_assignsubmission_onlinetext_/onlinetext.html"),
+        **named("Default group_assignsubmission_file/layers.py", "Eve_105_assignsubmission_file_work_2.zip"),
+        **named(*(f"Dora_104_assignsubmission_file_{name}" for name in ("layers.py", "attention.py"))),
+    },
+    {
+        "Anna Smith_101_assignsubmission_file": ["Anna Smith 101"],
+        "Bob Berg_102_assignsubmission_file_": ["Bob Berg 102"],
+        "Default group_assignsubmission_file": ["Default group"],
+        "Dora_104": ["Dora 104"],
+        "Eve_105": ["Eve 105"],
+    },
+    {
+        "Bob Berg_102_assignsubmission_onlinetext": "a text typed into Moodle",
+        "Carl Clark_103_assignsubmission_onlinetext_": "a text typed into Moodle",
+        "README.txt": "not named as Moodle",
+    },
+    f"{MOODLE_HEADING}\n"
+    "Participant 101,Anna Smith,a@uni.example,Submitted,,100.00,-,\n"
+    "Participant 102,Bob Berg,b@uni.example,Submitted,,100.00,-,\n"
+    'Participant 103,Carl Clark,c@uni.example,,5.00,100.00,"Monday, 2 November 2026, 3:04 PM",by hand\n',
+    [
+        f"\ufeff{MOODLE_HEADING}",
+        "Participant 101,Anna Smith,a@uni.example,Submitted,100,100.00,-,all points",
+        "Participant 102,Bob Berg,b@uni.example,Submitted,86,100.00,-,"
+        "1.2 Scaled dot-product attention: 0 of 14 (failed)",
+    ],
+    ["Anna Smith_101_assignfeedback_file_feedback.html", "Bob Berg_102_assignfeedback_file_feedback.html"],
+)
+METADATA = """\
+submission_1:
+  :submitters:
+  - :name: Anna Smith
+    :sid: '007'
+    :email: anna@uni.example
+  :created_at: 2026-11-02 17:34:00 Z
+  :results:
+    output: |-
+      not: "- valid"
+submission_2:
+  :submitters:
+  - :name: B. Berg
+    :sid: 8
+  - :name: Eve Evans
+    :sid: '9'
+submission_3:
+  :submitters: []
+submission_4:
+  :submitters: []
+"""
+GRADESCOPE = Layout(
+    {
+        **named("submission_1/layers.py", "submission_3/layers.py", "submission_9/layers.py"),
+        "submission_2/layers.py": WRONG,
+        "submission_metadata.yml": METADATA,
+    },
+    {
+        "submission_1": ["Anna Smith 007 anna@uni.example 2026-11-02T17:34:00+00:00"],
+        "submission_2": ["B. Berg 8", "Eve Evans 9"],
+        "submission_3": [],
+    },
+    {"submission_4": "mentioned in the metadata, but not there", "submission_9": "not mentioned in the metadata"},
+    "First Name,Last Name,SID,Email,Sections\nAnna,Smith,007,,1\nBob,Berg,8,,1\nCarl,Clark,u3,,1\nEve,Evans,9,,2\n",
+)
+BRIGHTSPACE = Layout(
+    {
+        "31-9 - Anna-Lena Smith - Oct 3, 2026 1145 PM/layers.py": WRONG,
+        "32-9 - Bob Berg - Oct 5, 2026 1200 PM - work.zip": WRONG,
+        **named(*(f"31-9 - Anna-Lena Smith - Oct 4, 2026 905 AM/{name}" for name in ("layers.py", "model.py"))),
+        **named("33-9 - Group 3- Oct 5, 2026 1200 PM/work.zip", "index.html", "grades.csv"),
+        **named(*(f"7-9 - Eve - Oct 3, 2026 1145 PM - {name}" for name in ("layers.py", "a - b.py", "c.zip"))),
+    },
+    {
+        "31-9 - Anna-Lena Smith - Oct 3, 2026 1145 PM": ["Anna-Lena Smith 31 2026-10-03T23:45:00"],
+        "31-9 - Anna-Lena Smith - Oct 4, 2026 905 AM": ["Anna-Lena Smith 31 2026-10-04T09:05:00"],
+        "32-9 - Bob Berg - Oct 5, 2026 1200 PM": ["Bob Berg 32 2026-10-05T12:00:00"],
+        "33-9 - Group 3- Oct 5, 2026 1200 PM": ["Group 3 33 2026-10-05T12:00:00"],
+        "7-9 - Eve - Oct 3, 2026 1145 PM": ["Eve 7 2026-10-03T23:45:00"],
+    },
+    {"grades.csv": "not named as Brightspace"},
+    f"OrgDefinedId,Username,Last Name,First Name,{TITLE} Points Grade <Numeric MaxPoints:100>,End-of-Line Indicator\n"
+    "#u1,#as,Smith,Anna-Lena,,#\n#u2,#bb,Berg,Bob,,#\n#u3,#cc,Clark,Carl,55,#\n",
+    [
+        f"OrgDefinedId,Username,{TITLE} Points Grade <Numeric MaxPoints:100>,End-of-Line Indicator",
+        "#u1,#as,100,#",
+        "#u2,#bb,86,#",
+    ],
+    [
+        "31-9 - Anna-Lena Smith - Oct 4, 2026 905 AM/feedback.html",
+        "32-9 - Bob Berg - Oct 5, 2026 1200 PM/feedback.html",
+    ],
+)
+BLACKBOARD = Layout(
+    {
+        "HW_1_as_attempt_2026-11-02-15-04-00_layers.py": WRONG,
+        "HW_1_von_berg_attempt_2026-11-03-08-00-00_a.zip": WRONG,
+        "HW_1_von_berg_attempt_2026-11-03-08-00-00.txt": "Name: Bob Berg (von_berg)\nComments: (anna)\n",
+        **named(*(f"HW_1_as_attempt_2026-11-02-22-10-00{end}" for end in ("_layers.py", "_my_model.py", ".txt"))),
+        **named("HW_1_cc_attempt_2026-11-03-08-00-00.txt", "notes.pdf"),
+    },
+    {
+        "HW_1_as_attempt_2026-11-02-15-04-00": [" as as 2026-11-02T15:04:00"],
+        "HW_1_as_attempt_2026-11-02-22-10-00": [" as as 2026-11-02T22:10:00"],
+        "HW_1_von_berg_attempt_2026-11-03-08-00-00": ["Bob Berg von_berg von_berg 2026-11-03T08:00:00"],
+    },
+    {"HW_1_cc_attempt_2026-11-03-08-00-00.txt": "an attempt without a file", "notes.pdf": "not named as Blackboard"},
+    f"Last Name,First Name,Username,Student ID,{TITLE} [Total Pts: 100 Score] |4711\n"
+    "Smith,Anna,as,u1,\nBerg,Bob,von_berg,u2,\nClark,Carl,cc,u3,55\n",
+    [
+        f"\ufeffLast Name,First Name,Username,{TITLE} [Total Pts: 100 Score] |4711",
+        "Smith,Anna,as,100",
+        "Berg,Bob,von_berg,86",
+    ],
+)
+PACKAGE = "plain, with the package's own folder"
+LAYOUTS = {
+    "canvas": CANVAS,
+    "moodle": MOODLE,
+    "gradescope": GRADESCOPE,
+    "brightspace": BRIGHTSPACE,
+    "blackboard": BLACKBOARD,
+    "nbgrader": Layout(
+        {
+            **named(*(f"{name}/hw/layers.py" for name in ("anna", "bob", "dora")), "carl/.keep"),
+            **dict.fromkeys(("anna/hw/timestamp.txt", "dora/hw/timestamp.txt"), "2026-11-02 15:58:23.948203 UTC"),
+        },
+        {
+            "anna": [" anna 2026-11-02T15:58:23.948203+00:00"],
+            "bob": [" bob"],
+            "dora": [" dora 2026-11-02T15:58:23.948203+00:00"],
+        },
+        {"carl": "no assignment's folder in it, or not readable"},
+    ),
+    "git": Layout(
+        {
+            **named(*(f"hw-1-{name}/layers.py" for name in ("ann-s", "bob", "carl", "dan")), "old/x", "scores.csv"),
+            **named(*(f"{name}/.git/HEAD" for name in ("hw-1-ann-s", "hw-1-bob", "hw-1-dan", "sandbox"))),
+        },
+        {f"hw-1-{name}": [f" {name}"] for name in ("ann-s", "bob", "carl", "dan")},
+        {"old": "not named hw-1-", "sandbox": "not named hw-1-", "scores.csv": "a file beside the clones"},
+    ),
+    "plain": Layout(
+        named("anna/layers.py", "bob.zip", "README.md", "grades.csv", "__later/x"),
+        {"anna": ["anna anna"], "bob.zip": ["bob bob"]},
+        {"README.md": "neither a folder", "grades.csv": "neither a folder", "__later": "hidden"},
+    ),
+    PACKAGE: Layout(
+        named("anna/student/layers.py", "bob/student/layers.py"), {"anna": ["anna anna"], "bob": ["bob bob"]}
+    ),
+}
 
 
 def read(folder, layout=None):
     return read_download(folder, ASSIGNMENT, layout)
 
 
-METADATA = """\
-submission_11:
-  :submitters:
-  - :name: Anna Smith
-    :sid: '007'
-    :email: anna@uni.example
-  :results:
-    output: |-
-      not: "- valid"
-submission_12:
-  :submitters:
-  - :name: Bob
-    :sid: 8
-  - :name: Carl
-    :sid: '9'
-submission_13:
-  :submitters: []
-submission_14:
-  :submitters: []
-"""
-STAMP = "2026-11-02 15:58:23.948203 UTC"
-
-PACKAGE = "plain, with the package's own folder"
-DOWNLOADS = {
-    "canvas": (
-        ["smithanna_12350_678919_layers.py", "smithanna_12350_678920_attention.py", "carl_12352_text.html"]
-        + ["bob_LATE_12351_678921_hand_in_1_2.zip", "dora_12353_link.html", "grades.csv", "o_brien_3_text.html"]
-        + ["anon_AbC12_98_layers.py", "LATE_anon_XyZ34_99_layers.py"]  # graded anonymously
-        + ["nun\u0303ezjose\u0301_LATE_1_678_layers.py", "शर्माप्रिया_2_679_layers.py"],
-        {
-            "anon_AbC12": [""],
-            "anon_XyZ34": [" late"],
-            "bob_12351": ["bob 12351 late"],
-            "nun\u0303ezjose\u0301_1": ["nun\u0303ezjose\u0301 1 late"],
-            "smithanna_12350": ["smithanna 12350"],
-            "शर्माप्रिया_2": ["शर्माप्रिया 2"],
-        },
-        {
-            "carl_12352_text.html": "a text entry, which only",
-            "dora_12353_link.html": "a link",
-            "grades.csv": "not named",
-            "o_brien_3_text.html": "a text entry",
-        },
-    ),
-    "moodle": (
-        ["Anna Smith_101_assignsubmission_file/layers.py", "Bob von Berg_102_assignsubmission_file_/work.zip"]
-        + ["Bob von Berg_102_assignsubmission_onlinetext/onlinetext.html", "README.txt"]
-        + ["Carl_103_assignsubmission_onlinetext_/onlinetext.html", "Default group_assignsubmission_file/layers.py"]
-        + [f"Dora_104_assignsubmission_file_{name}" for name in ("layers.py", "attention.py")]  # without folders
-        + ["Eve_105_assignsubmission_file_work_2.zip"],
-        {
-            "Anna Smith_101_assignsubmission_file": ["Anna Smith 101"],
-            "Bob von Berg_102_assignsubmission_file_": ["Bob von Berg 102"],
-            "Default group_assignsubmission_file": ["Default group"],
-            "Dora_104": ["Dora 104"],
-            "Eve_105": ["Eve 105"],
-        },
-        {
-            "Bob von Berg_102_assignsubmission_onlinetext": "a text typed into Moodle",
-            "Carl_103_assignsubmission_onlinetext_": "a text typed into Moodle",
-            "README.txt": "not named",
-        },
-    ),
-    "gradescope": (
-        [f"submission_{number}/layers.py" for number in (11, 12, 13, 9)] + ["submission_metadata.yml"],
-        {
-            "submission_11": ["Anna Smith 007 anna@uni.example"],
-            "submission_12": ["Bob 8", "Carl 9"],
-            "submission_13": [],
-        },
-        {"submission_14": "mentioned in the metadata, but not there", "submission_9": "not mentioned in the metadata"},
-    ),
-    "nbgrader": (
-        ["anna/hw/layers.py", "anna/hw/timestamp.txt", "bob/hw/layers.py", "carl/.keep", "dora/hw/layers.py"]
-        + ["dora/hw/timestamp.txt"],
-        {"anna": [" anna"], "bob": [" bob"], "dora": [" dora"]},
-        {"carl": "no assignment's folder in it, or not readable"},
-    ),
-    "brightspace": (
-        [f"149435-250879 - Anna-Lena Smith - Oct 3, 2026 1145 PM/{name}" for name in ("layers.py", "model.py")]
-        + ["149435-250879 - Anna-Lena Smith - Oct 4, 2026 905 AM/layers.py", "index.html", "grades.csv"]
-        + ["149436-250879 - Group 3- Oct 5, 2026 1200 PM/work.zip"]
-        + [f"7-9 - Carl - Oct 3, 2026 1145 PM - {name}" for name in ("layers.py", "a - b.py", "c.zip")],
-        {
-            "149435-250879 - Anna-Lena Smith - Oct 3, 2026 1145 PM": ["Anna-Lena Smith 149435"],
-            "149435-250879 - Anna-Lena Smith - Oct 4, 2026 905 AM": ["Anna-Lena Smith 149435"],
-            "149436-250879 - Group 3- Oct 5, 2026 1200 PM": ["Group 3 149436"],
-            "7-9 - Carl - Oct 3, 2026 1145 PM": ["Carl 7"],
-        },
-        {"grades.csv": "not named"},
-    ),
-    "blackboard": (
-        [f"HW_1_2_asmith_attempt_2026-10-03-23-45-12{end}" for end in ("_layers.py", "_my_model.py", ".txt")]
-        + ["HW_1_2_von_berg_attempt_2026-10-04-08-00-00_a.zip", "HW_1_2_von_berg_attempt_2026-10-04-08-00-00.txt"]
-        + ["HW_1_2_carl_attempt_2026-10-04-09-00-00.txt", "HW_1_2_dora_attempt_2026-10-04-09-00-00_x.zip", "notes.pdf"],
-        {
-            "HW_1_2_asmith_attempt_2026-10-03-23-45-12": [" asmith asmith"],
-            "HW_1_2_von_berg_attempt_2026-10-04-08-00-00": ["Bob von Berg von_berg von_berg"],
-            "HW_1_2_dora_attempt_2026-10-04-09-00-00": [" dora dora"],
-        },
-        {"HW_1_2_carl_attempt_2026-10-04-09-00-00.txt": "an attempt without a file", "notes.pdf": "not named"},
-    ),
-    "git": (
-        [f"transformer-{name}/{file}" for name in ("anna-s", "bob", "dan") for file in (".git/HEAD", "layers.py")]
-        + ["transformer-carl/layers.py", "old/x", "scores.csv"],
-        {f"transformer-{name}": [f" {name}"] for name in ("anna-s", "bob", "carl", "dan")},
-        {"old": "not named transformer-", "scores.csv": "a file beside the clones"},
-    ),
-    "git, named after users alone": (
-        [f"{name}/{file}" for name in ("anna", "bob") for file in (".git/HEAD", "layers.py")],
-        {"anna": [" anna"], "bob": [" bob"]},
-        {},
-    ),
-    "plain": (
-        ["anna/layers.py", "bob.zip", "README.md", "grades.csv", "__later/x"],
-        {"anna": ["anna anna"], "bob.zip": ["bob bob"]},
-        {"README.md": "neither a folder", "grades.csv": "neither a folder", "__later": "hidden"},
-    ),
-    PACKAGE: (
-        ["anna/student/layers.py", "bob/student/layers.py"],
-        {"anna": ["anna anna"], "bob": ["bob bob"]},
-        {},
-    ),
-}
-
-
-@pytest.mark.parametrize("case", DOWNLOADS)
+@pytest.mark.parametrize("case", LAYOUTS)
 def test_a_download(lay, case):
-    """People as `NAME IDS [late]`, and strays with their reasons; each submission can be taken in."""
-    names, submissions, strays = DOWNLOADS[case]
-    stamps = {name: STAMP for name in names if name.endswith("timestamp.txt")}
-    receipt = {"HW_1_2_von_berg_attempt_2026-10-04-08-00-00.txt": "Name: Bob von Berg (von_berg)\nComments: (anna)\n"}
-    download = read(lay(*names, **stamps, **receipt, **{"submission_metadata.yml": METADATA}))
+    """Submissions with their people and times, and strays with their reasons; each submission can be taken in."""
+    layout = LAYOUTS[case]
+    download = read(lay(layout.files))
     assert download.layout == case.partition(",")[0]
-    shown = {
-        each.entry: [" ".join([who.name, *who.ids.values(), *["late"] * bool(each.is_late)]) for who in each.people]
-        for each in download.submissions
-    }
-    assert shown == submissions
-    assert {stray.entry: stray.reason[: len(strays[stray.entry])] for stray in download.strays} == strays
-    for submission in download.submissions:
-        assert "layers" in take_in(submission.source, SKELETON, ASSIGNMENT).submitted
+    shown = {}
+    for each in download.submissions:
+        more = ["late"] * bool(each.is_late) + ([each.submitted.isoformat()] if each.submitted else [])
+        shown[each.entry] = [" ".join([who.name, *who.ids.values(), *more]) for who in each.people]
+        assert "layers" in take_in(each.source, SKELETON, ASSIGNMENT).submitted
+    assert shown == layout.submissions
+    assert {each.entry: each.reason[: len(layout.strays[each.entry])] for each in download.strays} == layout.strays
 
 
 @pytest.mark.parametrize(
-    ("layout", "intruder"),
+    ("case", "intruder"),
     [
         ("canvas", "eve_104_2004_x_assignsubmission_file_a.zip"),
         ("canvas", "submission_metadata.yml"),
@@ -192,69 +256,42 @@ def test_a_download(lay, case):
         ("plain", "hw-eve/.git/HEAD"),
     ],
 )
-def test_no_student_decides_on_the_layout(lay, layout, intruder):
+def test_no_student_decides_on_the_layout(lay, case, intruder):
     """Names that a student chooses may look like another platform's; the others' work counts as before."""
-    before = read(lay(*DOWNLOADS[layout][0]))
-    after = read(lay(intruder, **{"bob/student/timestamp.txt": STAMP}))
-    assert before.layout == after.layout == layout.partition(",")[0]
+    before = read(lay(LAYOUTS[case].files))
+    after = read(lay({intruder: "2026-11-02 15:58:23 UTC"}))
+    assert before.layout == after.layout == case.partition(",")[0]
     assert {each.entry for each in before.submissions} <= {each.entry for each in after.submissions}
 
 
 @pytest.mark.parametrize(
-    ("layout", "times"),
+    ("text", "expected"),
     [
-        ("brightspace", ["2026-10-03T23:45:00", "2026-10-04T09:05:00", "2026-10-05T12:00:00", "2026-10-03T23:45:00"]),
-        ("blackboard", ["2026-10-03T23:45:12", "2026-10-04T09:00:00", "2026-10-04T08:00:00"]),
+        ("2026-12-25 15:58:23.948203 CET", "14:58:23.948203"),
+        ("2026-12-25 15:58:23 EST", "20:58:23"),
+        ("2026-12-25T15:58:23.948203+05:30", "10:28:23.948203"),
+        ("2026-12-25 15:58:23", "15:58:23"),
+        ("25 Dec 2026 03:58 PM", "15:58:00"),
+        *((text, None) for text in ("2026-12-25 15:58:23 XYZ", "2026-12-25 15:58:23 UTC+1", "yesterday", "15:58", "")),
     ],
 )
-def test_times_in_names_have_the_zone_of_the_course(lay, layout, times):
-    submissions = read(lay(*DOWNLOADS[layout][0])).submissions
-    assert [each.submitted.isoformat() for each in submissions] == times
-
-
-TIMES = {
-    "2026-12-25 15:58:23.948203 UTC": "15:58:23.948203",
-    "2026-12-25 15:58:23.948203 CET": "14:58:23.948203",
-    "2026-12-25 15:58:23.948203 +0100": "14:58:23.948203",
-    "2026-12-25 15:58:23 EST": "20:58:23",
-    "2026-12-25T15:58:23.948203+05:30": "10:28:23.948203",
-    "2026-12-25 15:58:23": "15:58:23",
-    "25 Dec 2026 03:58 PM": "15:58:00",
-    "2026-12-25 15:58:23 XYZ": None,
-    "2026-12-25 15:58:23 UTC+1": None,
-    "yesterday": None,
-    "15:58": None,
-    "": None,
-}
-
-
-@pytest.mark.parametrize("text", TIMES)
-def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(text):
+def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(text, expected):
     time = read_time(text)
-    assert (time and time.time().isoformat()) == TIMES[text] and (time is None or time.tzinfo == UTC)
-
-
-GH = [f"hw1-ann-lee/{file}" for file in (".git/HEAD", "layers.py")]
+    assert (time and time.time().isoformat()) == expected and (time is None or time.tzinfo == UTC)
 
 
 @pytest.mark.parametrize(
-    ("names", "layout", "folder", "logins"),
+    ("names", "layout", "entries"),
     [
-        ([f"hw1-submissions/{name}" for name in GH], "git", "hw1-submissions", {"ann-lee"}),
-        (["sub/anna_1_2_layers.py", "sub/bob_2_3_layers.py"], "canvas", "sub", {"1", "2"}),
-        (["sub/A B_1_assignsubmission_file/layers.py"], "moodle", "sub", {"1"}),
-        (["sub/anna/layers.py", "sub/bob.zip", "README.md"], "plain", "sub", {"anna", "bob"}),
+        (["sub/anna_1_2_layers.py", "sub/bob_2_3_layers.py"], "canvas", {"anna_1", "bob_2"}),
+        (["sub/A B_1_assignsubmission_file/layers.py"], "moodle", {"A B_1_assignsubmission_file"}),
+        (["sub/anna/layers.py", "sub/bob.zip", "README.md"], "plain", {"anna", "bob.zip"}),
     ],
 )
-def test_one_extra_folder_is_passed_and_the_one_of_gh_names_the_assignment(lay, names, layout, folder, logins):
-    download = read(lay(*names))
-    assert (download.layout, download.folder.name) == (layout, folder)
-    assert {value for each in download.submissions for value in each.people[0].ids.values()} == logins
-
-
-def test_clones_without_git_are_read_if_named_so(lay):
-    download = read(lay("hw-anna/layers.py", "hw-bob/layers.py"), "git")
-    assert [each.people[0].ids["github"] for each in download.submissions] == ["anna", "bob"]
+def test_one_extra_folder_around_the_submissions_is_passed(lay, names, layout, entries):
+    download = read(lay(named(*names)))
+    assert (download.layout, download.folder.name) == (layout, "sub")
+    assert {each.entry for each in download.submissions} == entries
 
 
 @pytest.mark.parametrize(
@@ -263,12 +300,41 @@ def test_clones_without_git_are_read_if_named_so(lay):
         (["anna_1_2_layers.py", "bob_2_3_layers.py"], "plain", "no submission in it"),
         (["anna/hw1/1.ipynb", "anna/hw2/1.ipynb"], "nbgrader", "anna: several assignments, hw1 and hw2"),
         (["layers.py"], None, "contains layers.py, so it is a submission itself"),
-        (["notes.txt"], None, "no submission in it"),
         (["submission_11/layers.py", "submission_metadata.yml"], None, "submission_metadata.yml: not of Gradescope's"),
         ([], None, "No such file"),
     ],
 )
-def test_what_is_no_class_is_refused_in_one_line(lay, names, layout, words):
+def test_what_is_no_class_is_refused_in_one_line(lay, tmp_path, names, layout, words):
+    lay(named(*names))
     with pytest.raises(UserError, match=words) as caught:
-        read(lay(*names) if names else lay("x").with_name("nowhere"), layout)
+        read(tmp_path / "download", layout)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("case", [case for case, layout in LAYOUTS.items() if layout.roster])
+def test_from_the_download_to_the_platform(case, lay, typed, use, output, tmp_path):
+    layout, roster, has_partner = LAYOUTS[case], tmp_path / "roster.csv", case == "gradescope"
+    roster.write_text(layout.roster, encoding="utf-16" if case == "blackboard" else "utf-8")
+    typed.folder, typed.options = lay(layout.files), ["--roster", roster]
+    use(Judging)
+    assert typed.grade() == (case != "blackboard"), "1 where a submission is nobody's"
+    assert "2 submissions, mean 93.0, median 93.0, of 100" in typed.out, "nothing but their marks is in the mean"
+    assert "nothing handed in (1): Carl Clark" in typed.out
+    anna, bob, carl, *eve = rows_of(output / "summary.csv")
+    assert [f"{row['score']} {row['status']}" for row in (anna, carl)] == ["100.0 graded", " nothing handed in"]
+    assert [row["score"] for row in (bob, *eve)] == ["86.0"] * (1 + has_partner)
+    assert (bob["late"] == "late") == (case == "canvas")
+    page = (output / "class.html").read_text()
+    assert "Bob Berg, Eve Evans" * has_partner in page and "Carl Clark" in page and "Not graded" in page
+    if not layout.exported:
+        return
+    assert typed.run("export-marks", output, "--for", case, *typed.options) == 0
+    assert "no score: Carl Clark (nothing handed in)" in typed.err
+    exported = (output / "export" / f"{case}.csv").read_bytes().decode()
+    assert exported == "".join(f"{line}\r\n" for line in layout.exported)
+    archive = output / "export" / f"{case}-feedback.zip"
+    assert archive.exists() == (archive.name in typed.out) == bool(layout.feedback)
+    if layout.feedback:
+        with zipfile.ZipFile(archive) as pages:
+            assert pages.namelist() == layout.feedback
+            assert all("of 100 points" in pages.read(name).decode() for name in layout.feedback)

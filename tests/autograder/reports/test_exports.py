@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.entries import Member, Roll, write_roll
-from autograder.classroom.records import Decision, Results, decide
+from autograder.classroom.entries import Roll, write_roll
+from autograder.classroom.grading import Results
+from autograder.classroom.marks import Decision, decide
+from autograder.platforms.platform import Student
 from autograder.reports.class_summary import harmless
 from autograder.reports.exports import IMPORTING
 from autograder.testing.results import ItemMark, State
 from foundation.assignment_file import read_assignment
 
-from ..conftest import SEEDS
-from ..submissions import changed_assignment, judged, record_of
+from ..conftest import SEEDS, changed_assignment, judged, record_of
 
 ASSIGNMENT = read_assignment()
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
@@ -29,7 +30,7 @@ STUDENTS = {  # name, number, file, and the state of the first task; Dora handed
 }
 
 
-def enrol(marks: Path, *members: Member) -> None:
+def enrol(marks: Path, *members: Student) -> None:
     """Lets these be the class, handed in through another platform."""
     about = {"assignment": ASSIGNMENT.name, "layout": "git", "folder": "class", "has_roster": True}
     write_roll(Roll(**about, members=members, left_out=()), marks)
@@ -42,7 +43,7 @@ def marks(tmp_path) -> Path:
     (folder / "students").mkdir(parents=True)
     for id_, (name, number, file, state) in STUDENTS.items():
         handed_in = {"key": id_, "entry": id_, "file": file} if state else {}
-        members.append(Member(id=id_, name=name, ids={"canvas": number, "moodle": f"1{number}"}, **handed_in))
+        members.append(Student(id=id_, name=name, ids={"canvas": number, "moodle": f"1{number}"}, **handed_in))
         if state:
             first, *_ = judged({"1.1": state})
             lost = (ItemMark("values", 0.0, 3.0, 1), ItemMark("table", 0.0, 1.0, 0, "values"))
@@ -84,9 +85,9 @@ TITLE = ASSIGNMENT.title
 CANVAS = "Student,ID,SIS User ID,SIS Login ID,Section"
 OTHER_COLUMNS = f"{CANVAS},Essay (1),hw 3: {TITLE} (771)\nAnna Smith,11,,,,,\n"
 MOODLE = "Identifier,Full name,Grade,Maximum Grade,Last modified (grade)\nParticipant 7,Jose Roy,,{points},-\n"
-ANNA = Member(id="x", name="Anna Smith", key="anna", ids={"github": "anna-s"})
-BOB = Member(id="bob", name="Bob Ray", key="bob", ids={"login": "bob"})
-TWINS = [Member(id=id_, name="José Roy", key="anna", ids={"github": id_}) for id_ in ("a1", "a2")]
+ANNA = Student(id="x", name="Anna Smith", key="anna", ids={"github": "anna-s"})
+BOB = Student(id="bob", name="Bob Ray", key="bob", ids={"login": "bob"})
+TWINS = [Student(id=id_, name="José Roy", key="anna", ids={"github": id_}) for id_ in ("a1", "a2")]
 ELSEWHERE = {  # students of another platform, the roster, options; status, a message, a cell
     "its own ids and columns": (
         [ANNA],
@@ -99,6 +100,12 @@ ELSEWHERE = {  # students of another platform, the roster, options; status, a me
         OTHER_COLUMNS,
         "canvas",
         (1, f"no column of the gradebook is {TITLE!r} and its number: name the one that is meant with --column", TITLE),
+    ),
+    "pages that Canvas could not attach": (
+        [ANNA],
+        f"{CANVAS},{TITLE} (7)\nAnna Smith,11,,,,,\n",
+        "canvas",
+        (0, "no feedback archive for canvas, which knows only its own download: Anna Smith (x)\n", f"{TITLE} (7)"),
     ),
     "a column by its title": ([ANNA], OTHER_COLUMNS, "canvas --column Essay", (0, "", "Essay (1)")),
     "more points than Moodle takes": (
@@ -138,6 +145,7 @@ def test_marks_of_submissions_from_elsewhere(tmp_path, marks, run, capsys, stude
     assert run(*options.split(), *more) == status
     assert message in capsys.readouterr().err
     assert any(cell in row for row in rows(marks, options.split()[0]))
+    assert (marks / "export" / f"{options[:6]}-feedback.zip").exists() == (options == "moodle" and not status)
 
 
 def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
@@ -150,7 +158,7 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     ):
         decide(marks, Decision(student=student, kind=kind, task=task, value=value, text=text, by="tina"))
     assert run("moodle", "--assignment", tmp_path / "assignment.toml") == 0
-    _, anna, _, carl, _ = rows(marks, "moodle")
+    _, anna, _, carl = rows(marks, "moodle")
     assert (float(anna[2]), float(carl[2])) == (81, 97)
     comment = anna[-1]
     assert comment.startswith("10% off for 1 late day; 1.2 Scaled dot-product attention: 4 of 14 (by hand: a slip); ")

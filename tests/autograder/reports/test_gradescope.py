@@ -27,7 +27,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.build import Project, make_release
 
-from ..submissions import MODEL, judged
+from ..conftest import MODEL, judged
 
 ASSIGNMENT = read_assignment()
 LINES = ["the cat sleeps on the mat ."]

@@ -11,13 +11,12 @@ from functools import partial
 
 import pytest
 
-from autograder.classroom.entries import Member, Roll
-from autograder.classroom.marks import Result, mark_of, results_of
-from autograder.classroom.records import Decision
+from autograder.classroom.entries import Roll
+from autograder.classroom.marks import Decision, Result, mark_of, results_of
 from autograder.course.catalogue import read_catalogue
 from autograder.grading.record import new_record
 from autograder.grading.scoring import Score
-from autograder.platforms.platform import Stray
+from autograder.platforms.platform import Stray, Student
 from autograder.reports.class_page import cases_in
 from autograder.reports.class_summary import as_class_table, tasks_of, write_summary
 from autograder.reports.exports import IMPORTING, export, grades_of
@@ -27,7 +26,7 @@ from autograder.reports.terminal import as_table
 from autograder.testing.results import Finding, ItemMark, State, TaskResult
 from foundation.assignment_file import read_assignment
 
-from ..submissions import record_of, rows_of
+from ..conftest import record_of, rows_of
 
 ASSIGNMENT = read_assignment()
 CATALOGUE = {fault.id: fault for fault in read_catalogue()}
@@ -55,7 +54,7 @@ def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", *
 
 def shown(record, key, name, **details):
     """The result of a student."""
-    return Result(Member(id=key, name=name, key=key, **details), record, mark_of(record.judgement))
+    return Result(Student(id=key, name=name, key=key, **details), record, mark_of(record.judgement))
 
 
 def roll_of(members, left_out=()):
@@ -173,7 +172,7 @@ def test_who_is_late_and_what_a_person_has_to_decide(pages):
         Stray(MARKUP, "no student in the roster, or more than one", needs_decision=True),
         Stray("grades.csv", "not named as Canvas names submissions"),
     )
-    undecided = Member(id="e", name="Eve", undecided=("eve.zip", "eve"))
+    undecided = Student(id="e", name="Eve", undecided=("eve.zip", "eve"))
     late = shown(graded("bob").record, "bob", "Bob", is_late=True)
     written = pages(graded("anna"), late, left_out=left_out, more=(undecided,))
     text = words(written["class.html"])
@@ -191,7 +190,7 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
     record = record_of("bob", TaskResult(FIRST, state, points, "why"))
     records = {"anna": record_of("anna"), "bob": record}
     roll = roll_of(
-        Member(id=key, name=key.title(), key=key, entry=key, ids={"canvas": str(number), "moodle": str(number)})
+        Student(id=key, name=key.title(), key=key, entry=key, ids={"canvas": str(number), "moodle": str(number)})
         for number, key in enumerate(records, 10)
     )
     results = results_of(roll, records)
