@@ -6,19 +6,8 @@ from collections.abc import Collection
 
 from .chance import DeadEndError, Draw, attempt
 from .entries import Selection, Verb
-from .meaning import (
-    Adjunct,
-    Adverbial,
-    Clause,
-    Name,
-    Nominal,
-    NounPhrase,
-    Prepositional,
-    Pronoun,
-    TimeSpan,
-    french_agreement,
-)
-from .nouns import Around, draw_object, name, owner
+from .meaning import Adjunct, Clause, Name, Nominal, NounPhrase, Pronoun, TimeSpan, french_agreement
+from .nouns import Around, adverbial, draw_object, name, owner
 
 TENSES: dict[str, dict[str, float]] = {
     "activity": {
@@ -87,7 +76,7 @@ def add_time(draw: Draw, clause: Clause) -> None:
     elif span and not verb.has("involuntary") and draw.happens(0.12):
         clause.adjuncts.append(counted(draw, "at", HOURS, "heure"))
     else:
-        kind = "future" if tense == "progressive" and verb.has("scheduled") else clause.tenses.adverb
+        kind = "future" if tense == "progressive" and verb.has("scheduled") else clause.tenses["adverb"]
         if kind and not (tense == "present" and clause.negation):
             clause.adjuncts.append(adverb(draw, kind, draw.pick(ONCE) if tense == "imperfect" else ""))
 
@@ -103,11 +92,12 @@ def drop_time(clause: Clause) -> None:
         clause.tense = "past"
 
 
-def adverb(draw: Draw, kind: str, french: str = "") -> Adverbial:
+def adverb(draw: Draw, kind: str, french: str = "") -> Adjunct:
     """An adverb of a kind, or the one written so."""
     adverbs = draw.lexicon.adverbs[kind]
-    entry = next(a for a in adverbs if a.french == french) if french else draw.by_order(adverbs, "adverb")
-    return Adverbial(entry, draw.synonym(entry.english))
+    return adverbial(
+        draw, next(a for a in adverbs if a.french == french) if french else draw.by_order(adverbs, "adverb")
+    )
 
 
 def _span(draw: Draw, kind: str, units: tuple[str, ...]) -> TimeSpan:
@@ -131,7 +121,7 @@ def add_adjunct(draw: Draw, clause: Clause) -> None:
     elif verb.has("company") and draw.share("company"):
         around = Around(clause.subject, clause.tense, is_plain=True)
         companion = attempt(lambda: draw_person(draw, around, {"pronoun": 4, "name": 3, "noun": 3}))
-        adjunct = Prepositional(("avec", "with"), companion) if companion else None
+        adjunct = Adjunct(("avec", "with"), companion) if companion else None
     elif verb.has("place") and clause.place is None and draw.share("place"):
         is_adverb = draw.happens(0.3)
         place = draw.group("place")
@@ -140,20 +130,20 @@ def add_adjunct(draw: Draw, clause: Clause) -> None:
         clause.adjuncts.append(adjunct)
 
 
-def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Prepositional:
+def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Adjunct:
     """Where something is or goes, with the preposition that the noun takes."""
     nominal = draw_object(draw, selection, Around(clause.subject, clause.tense, ("definite",), is_plain=True))
     is_direction = clause.verb.has("direction")
     if isinstance(nominal, Name):
         french = "en" if nominal.entry.class_name == "country" else "à"
-        return Prepositional((french, "to" if is_direction else "in"), nominal)
+        return Adjunct((french, "to" if is_direction else "in"), nominal)
     assert isinstance(nominal, NounPhrase)
     noun = nominal.noun
     if noun.class_name in ("room", "furniture", "container") and draw.happens(0.15):
         nominal.determiner, nominal.owner = "my", owner(draw, clause.subject)
     near = draw.lexicon.classes[noun.class_name].get("near")
     if clause.verb.french in STATIC and near and draw.happens(0.3):
-        return Prepositional(draw.pick(near), nominal)
+        return Adjunct(draw.pick(near), nominal)
     if noun.place is None:
         raise DeadEndError
     french, english = noun.place
@@ -161,7 +151,7 @@ def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Prepositiona
         english = "into" if noun.class_name == "room" or noun.lemma in ENCLOSED else "to"
     if french == "en":
         nominal.determiner, nominal.number, nominal.owner = "in", "sg", None
-    return Prepositional((french, english), nominal)
+    return Adjunct((french, english), nominal)
 
 
 def draw_person(draw: Draw, around: Around, weights: dict[str, int]) -> Nominal:

@@ -9,6 +9,7 @@ import random
 import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
@@ -42,6 +43,18 @@ def attempt(make: Callable[[], T]) -> T | None:
         return None
 
 
+@cache
+def nouns_for(lexicon: Lexicon, selection: Selection) -> tuple[Noun, ...]:
+    """All nouns that a selection admits."""
+    return tuple(noun for noun in lexicon.nouns if selection.admits(noun))
+
+
+@cache
+def zipf_sums(ranks: Sequence[int], shift: float, slope: float) -> list[float]:
+    """Sums of the Zipf weights of ranks, each with all before it."""
+    return list(accumulate(float((rank + shift) ** -slope) for rank in ranks))
+
+
 class Draw:
     """A stream of random choices; the same seed gives the same choices.
 
@@ -58,8 +71,6 @@ class Draw:
         self.lexicon = lexicon
         self.settings = settings
         self._random = random.Random(seed)  # noqa: S311  # draws sentences; nothing depends on its secrecy
-        self._sums: dict[tuple[str, int], list[float]] = {}
-        self._pools: dict[Selection, tuple[tuple[Noun, ...], list[float]]] = {}
 
     def begin_sentence(self) -> None:
         """Draws a speaker and a hearer, who is *tu* or *vous* in all of the sentence."""
@@ -90,10 +101,7 @@ class Draw:
         """One of the items, whose order is that of frequency, with the Zipf weights of `kind`."""
         if not items:
             raise DeadEndError
-        key = (kind, len(items))
-        if key not in self._sums:
-            self._sums[key] = self._zipf(range(len(items)), kind)
-        return self._by_sums(items, self._sums[key])
+        return self._by_zipf(items, range(len(items)), kind)
 
     def synonym(self, words: Sequence[str]) -> str:
         """An English word: mostly the first, else one of the others."""
@@ -104,33 +112,23 @@ class Draw:
     def _by_sums(self, items: Sequence[T], sums: Sequence[float]) -> T:
         return items[min(bisect_right(sums, self._random.random() * sums[-1]), len(items) - 1)]
 
-    def _zipf(self, ranks: Sequence[int], kind: str) -> list[float]:
-        shift, slope = (self.settings["zipf"][f"{kind}_{knob}"] for knob in ("shift", "slope"))
-        return list(accumulate(float((rank + shift) ** -slope) for rank in ranks))
+    def _by_zipf(self, items: Sequence[T], ranks: Sequence[int], kind: str) -> T:
+        knobs = self.settings["zipf"]
+        return self._by_sums(items, zipf_sums(ranks, knobs[f"{kind}_shift"], knobs[f"{kind}_slope"]))
 
     def group(self, name: str) -> Selection:
         """A class of nouns or a group of classes."""
         return self.lexicon.groups[name]
 
-    def has_nouns(self, selection: Selection) -> bool:
-        """True if the selection admits any noun."""
-        return bool(self._pool(selection)[0])
-
     def noun(self, selection: Selection) -> Noun:
         """A noun that the selection admits and that the sentence has not mentioned yet."""
-        nouns, sums = self._pool(selection)
+        nouns = nouns_for(self.lexicon, selection)
         for _ in range(4 if nouns else 0):
-            noun = self._by_sums(nouns, sums)
+            noun = self._by_zipf(nouns, tuple(noun.rank for noun in nouns), "noun")
             if noun.lemma not in self._mentioned:
                 self._mentioned.add(noun.lemma)
                 return noun
         raise DeadEndError
-
-    def _pool(self, selection: Selection) -> tuple[tuple[Noun, ...], list[float]]:
-        if selection not in self._pools:
-            nouns = tuple(noun for noun in self.lexicon.nouns if selection.admits(noun))
-            self._pools[selection] = nouns, self._zipf([noun.rank for noun in nouns], "noun")
-        return self._pools[selection]
 
     def owner(self, person: int, number: str = "sg") -> Agreement:
         """First or second person as owner: *mon, notre, ton, votre*."""

@@ -73,19 +73,7 @@ def _negate(draw: Draw, clause: Clause) -> None:
     """Sometimes negates the clause, in a way that fits its tense and object."""
     if is_quantified(clause.subject) or not draw.share("negation"):
         return
-    clause.negation = draw.weighted(_negations(draw, clause))
-    if clause.negation in ("jamais", "plus") and clause.tense == "progressive":
-        clause.tense = "present"
-    if clause.negation in ("pas", "rien", "personne", "que") and clause.tense == "present":
-        clause.tense = "present" if clause.verb.aspect == "state" else "progressive"
-    if clause.negation in ("jamais", "encore") and clause.tense == "past":
-        clause.tense = "perfect"
-
-
-def _negations(draw: Draw, clause: Clause) -> dict[str, float]:
     verb, tense, classes = clause.verb, clause.tense, clause.verb.object.classes
-    if tense == "perfect":
-        return {"jamais": 2.0, "encore": 3.0}
     acts = verb.frame == "transitive" and not verb.has("generic") and verb.aspect != "state"
     is_present = tense in ("present", "progressive")
     allowed = {
@@ -97,7 +85,14 @@ def _negations(draw: Draw, clause: Clause) -> dict[str, float]:
         "que": acts and bool(classes & draw.group("consumed").classes),
         "encore": tense == "past",
     }
-    return {name: weight for name, weight in NEGATIONS.items() if allowed[name]}
+    weights = {name: weight for name, weight in NEGATIONS.items() if allowed[name]}
+    clause.negation = draw.weighted({"jamais": 2.0, "encore": 3.0} if tense == "perfect" else weights)
+    if clause.negation in ("jamais", "plus") and tense == "progressive":
+        clause.tense = "present"
+    elif clause.negation in ("pas", "rien", "personne", "que") and tense == "present" and verb.aspect != "state":
+        clause.tense = "progressive"
+    elif clause.negation in ("jamais", "encore") and tense == "past":
+        clause.tense = "perfect"
 
 
 def is_quantified(subject: Nominal | None) -> bool:
@@ -109,9 +104,10 @@ def is_quantified(subject: Nominal | None) -> bool:
 
 def complete(draw: Draw, clause: Clause) -> None:
     """Gives the clause the complements of its frame and perhaps an adjunct."""
-    fill = COMPLEMENTS.get(clause.verb.frame)
-    if fill is not None:
-        fill(draw, clause)
+    if clause.verb.frame == "locative":
+        clause.place = draw_place(draw, clause.verb.object, clause)
+    elif clause.verb.frame in COMPLEMENTS:
+        COMPLEMENTS[clause.verb.frame](draw, clause)
     if any(same(nominal, clause.subject) for nominal in (clause.object, clause.oblique)):
         raise DeadEndError
     add_adjunct(draw, clause)
@@ -193,20 +189,13 @@ def _control(draw: Draw, clause: Clause) -> None:
         raise DeadEndError  # a pronoun that means the subject
 
 
-def _locative(draw: Draw, clause: Clause) -> None:
-    clause.place = draw_place(draw, clause.verb.object, clause)
-
-
 def _swap(draw: Draw, clause: Clause) -> None:
     clause.object = other_person(draw, clause.subject, DATIVES)
     if clause.object is None:
         raise DeadEndError
 
 
-COMPLEMENTS = {
-    "transitive": _object, "oblique": _oblique, "dative": _dative, "control": _control, "locative": _locative,
-    "swap": _swap,
-}  # fmt: skip
+COMPLEMENTS = {"transitive": _object, "oblique": _oblique, "dative": _dative, "control": _control, "swap": _swap}
 
 
 def draw_infinitive(draw: Draw, outer: Verb, controller: Nominal, link: Texts | None = None) -> Clause:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from .entries import LEXICON_FOLDER, read_table
+from .entries import rows_of
 from .meaning import (
     Agreement,
     Clause,
@@ -45,19 +45,11 @@ def article(next_word: str) -> str:
 
 
 @cache
-def _irregular(table: str) -> dict[str, dict[str, str]]:
-    rows = read_table(LEXICON_FOLDER / f"english_irregular_{table}.tsv", dict)
-    return {next(iter(row.values())): row for row in rows}
-
-
-@cache
 def plural(noun: str) -> str:
     """Plural of an English noun, which may be several words (the last one changes)."""
-    irregular = _irregular("plurals")
-    if noun in irregular:
-        return irregular[noun]["plural"]
     before, space, last = noun.rpartition(" ")
-    return before + space + (irregular[last]["plural"] if last in irregular else by_rule(last, WITH_S))
+    irregular = rows_of("english_irregular_plurals").get(last)
+    return before + space + (irregular["plural"] if irregular else by_rule(last, WITH_S))
 
 
 def compare(adjective: str, how: str, degree: str) -> str:
@@ -77,7 +69,7 @@ def compare(adjective: str, how: str, degree: str) -> str:
 @cache
 def verb_forms(base: str) -> dict[str, str]:
     """Forms of a verb of one word; *be* has its persons apart."""
-    irregular = _irregular("verbs").get(base, {"past": "", "participle": "", "options": ""})
+    irregular = rows_of("english_irregular_verbs").get(base, {"past": "", "participle": "", "options": ""})
     stem = base + base[-1] if irregular["options"] or re.fullmatch(DOUBLING, base) else base
     past = irregular["past"] or by_rule(stem, PAST)
     return {
@@ -107,7 +99,7 @@ def verb_words(node: Clause) -> list[str]:
 
 def auxiliaries_and_verb(node: Clause, agreement: Agreement, needs_auxiliary: bool) -> tuple[list[str], list[str]]:
     """The words of the clause's verb, with *do* where an auxiliary is needed and there is none."""
-    lemma, tense = verb_words(node)[0], node.tenses.english
+    lemma, tense = verb_words(node)[0], node.tenses["english"]
     if node.tense == "used_to":
         return (["did"], ["use", "to", lemma]) if needs_auxiliary else ([], ["used", "to", lemma])
     chain: list[str] = []
@@ -155,7 +147,6 @@ class English(Writer):
     """Writes the English side."""
 
     side = 1
-    and_ = "and"
     than = {"more": "than", "less": "than", "as": "as"}
     inverting = ("est-ce que", "inversion")
     numbers = {**dict(enumerate(NUMBERS, start=1)), 30: "thirty", 40: "forty", 50: "fifty", 60: "sixty"}
@@ -178,7 +169,7 @@ class English(Writer):
             agreement, own = english_agreement(node.object), "there"
         elif subject is not None:
             agreement = english_agreement(subject)
-            own = self.nominal(subject, "subject") if node.has_own_subject else ""
+            own = "" if node.tense == "imperative" else self.nominal(subject, "subject")
         is_negative = node.negation in NEGATED
         auxiliaries, verb = auxiliaries_and_verb(node, agreement, needs_auxiliary=is_inverted or is_negative)
         before = own if isinstance(subject, Pronoun) and not is_inverted else ""
@@ -239,6 +230,10 @@ class English(Writer):
         return SPANS[node.kind].format(measured)
 
     # -- nominals ---------------------------------------------------------------------------------------
+
+    def name(self, node: Name) -> str:
+        """Its English form."""
+        return node.entry.english[0] if node.second is None else f"{node.entry.english[0]} and {node.second.english[0]}"
 
     def pronoun(self, node: Pronoun, case: str) -> str:
         """*he* or *him*; *it* for a thing."""

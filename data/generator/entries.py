@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain, groupby
-from operator import attrgetter
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from foundation.command_line import UserError
 
@@ -128,18 +127,6 @@ class Adverb(Entry):
     positions: Texts
 
 
-class Tense(NamedTuple):
-    """A tense of each language, and the kind of adverbs that goes with it.
-
-    The words of its verb: `have:present` is the present of *have*; a form alone is that of the verb itself.
-    """
-
-    name: str
-    french: str
-    english: str
-    adverb: str
-
-
 @dataclass(frozen=True, eq=False)
 class Lexicon:
     """All words, in the order of their tables, which is that of frequency."""
@@ -178,9 +165,14 @@ def read_table(path: Path, entry: Callable[[Row], T]) -> list[T]:
 
 
 @cache
-def tenses() -> dict[str, Tense]:
-    """The tenses by name."""
-    return {tense.name: tense for tense in read_table(LEXICON_FOLDER / "tenses.tsv", lambda row: Tense(**row))}
+def rows_of(name: str) -> dict[str, Row]:
+    """The rows of a table by their first cells.
+
+    That of tenses has the words of the verb in each language: `have:present` is the present of *have*, a form alone
+    that of the verb itself.
+    """
+    rows = read_table(LEXICON_FOLDER / f"{name}.tsv", dict)
+    return {next(iter(row.values())): row for row in rows}
 
 
 def _parts(text: str) -> tuple[str, ...]:
@@ -220,9 +212,9 @@ def _read_nouns(path: Path, classes: Classes) -> tuple[Noun, ...]:
     return tuple(chain.from_iterable(read_table(path, of_each_gender)))
 
 
-def _grouped(entries: Iterable[T], attribute: str) -> dict[str, tuple[T, ...]]:
-    key = attrgetter(attribute)
-    return {name: tuple(group) for name, group in groupby(sorted(entries, key=key), key)}
+def _grouped(entries: Sequence[T], attribute: str) -> dict[str, tuple[T, ...]]:
+    names = [getattr(entry, attribute) for entry in entries]
+    return {name: tuple(entry for entry, own in zip(entries, names, strict=True) if own == name) for name in {*names}}
 
 
 def read_lexicon(folder: Path = LEXICON_FOLDER) -> Lexicon:

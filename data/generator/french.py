@@ -63,7 +63,6 @@ class French(Writer):
     """Writes the French side."""
 
     side = 0
-    and_ = "et"
     than = {"more": "que", "less": "que", "as": "que"}
     inverting = ("inversion",)
     numbers = {**dict(enumerate(NUMBERS, start=1)), 30: "trente", 40: "quarante", 50: "cinquante", 60: "soixante"}
@@ -86,7 +85,7 @@ class French(Writer):
     def clause(self, node: Clause, is_inverted: bool = False) -> str:
         """Subject, verb, and all that follows."""
         subject = ""
-        if node.subject is not None and node.has_own_subject:
+        if node.subject is not None and node.tense != "imperative":
             subject = self.nominal(node.subject, "subject")
         before, behind = ("", subject) if is_inverted else (subject, "")
         return f"{before} {self._verb_group(node, behind)} {self.tail(node)}"
@@ -96,7 +95,7 @@ class French(Writer):
         ne = "ne" if node.negation or _negates(node.subject) or _negates(node.object) else ""
         pas = SECOND_NEGATION.get(node.negation, "")
         head, _, rest = node.verb.french.removeprefix("se ").removeprefix("s'").removeprefix("y ").partition(" ")
-        first, _, last = node.tenses.french.partition(" ")
+        first, _, last = node.tenses["french"].partition(" ")
         middle, after = self.middle(node), self._rest(node, rest)
         own = self._clitics(node, is_after=first == "imperative" and not ne)
         agreement = node.french_agreement
@@ -197,12 +196,12 @@ class French(Writer):
             return "on" if node.kind == "on" else "ce|c"
         return self.form(french_agreement(node), "subject")
 
-    def nominal(self, node: Nominal, case: str = "object") -> str:
-        """As in both languages, but a country has its article."""
-        if not isinstance(node, Name):
-            return super().nominal(node, case)
-        name = noun_form(node.entry, "sg")
-        return f"{article(node.agreement)} {name}" if node.entry.class_name == "country" else name
+    def name(self, node: Name) -> str:
+        """The name; a country has its article."""
+        form = noun_form(node.entry, "sg")
+        if node.second is not None:
+            return f"{form} et {node.second.french}"
+        return f"{article(node.agreement)} {form}" if node.entry.class_name == "country" else form
 
     def prepositional(self, prep: str, nominal: Nominal) -> str:
         """A preposition and its nominal; *en* only before a feminine country or one with a vowel."""

@@ -11,7 +11,7 @@ from functools import cache
 
 from foundation.command_line import UserError
 
-from .entries import LEXICON_FOLDER, Adjective, Noun, Row, read_table
+from .entries import Adjective, Noun, rows_of
 from .meaning import Agreement
 from .writing import by_rule
 
@@ -131,19 +131,13 @@ Forms = dict[str, tuple[str, ...]]
 
 
 @cache
-def _irregular_verbs() -> dict[str, Row]:
-    rows = read_table(LEXICON_FOLDER / "french_irregular_verbs.tsv", dict)
-    return {row["infinitive"]: row for row in rows}
-
-
-@cache
 def conjugate(infinitive: str) -> Forms:
     """All forms of a verb, given by its infinitive without *se*.
 
     Raises:
         UserError: if the infinitive is irregular in form and not in the table.
     """
-    row = _irregular_verbs().get(infinitive, {})
+    row = rows_of("french_irregular_verbs").get(infinitive, {})
     if like := row.get("like"):
         prefix = infinitive.removesuffix(like)
         return {tense: tuple(prefix + form for form in forms) for tense, forms in conjugate(like).items()}

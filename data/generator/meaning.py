@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .entries import Adjective, Adverb, Noun, Tense, Texts, Verb, tenses
+from .entries import Adjective, Noun, Row, Texts, Verb, rows_of
 
 
 class Agreement(NamedTuple):
@@ -43,32 +43,17 @@ class Indefinite:
 
 @dataclass(eq=False)
 class Name:
-    """A first name, city or country."""
+    """A first name, city or country, or two first names: *paul et marie*."""
 
     entry: Noun
+    second: Noun | None = None
 
     @property
     def agreement(self) -> Agreement:
-        """Person, number and gender."""
+        """Person, number and gender: of two, a plural, feminine only where both names are."""
+        if self.second is not None:
+            return Agreement(3, "pl", max(self.entry.gender, self.second.gender))
         return Agreement(3, "pl" if self.entry.has("plural_only") else "sg", self.entry.gender)
-
-    @property
-    def texts(self) -> Texts:
-        """The name in both languages."""
-        return self.entry.french, self.entry.english[0]
-
-
-@dataclass(eq=False)
-class Pair:
-    """*paul et marie*."""
-
-    first: Name
-    second: Name
-
-    @property
-    def agreement(self) -> Agreement:
-        """A plural, feminine only where both names are."""
-        return Agreement(3, "pl", max(self.first.entry.gender, self.second.entry.gender))
 
 
 @dataclass(eq=False)
@@ -88,7 +73,7 @@ class Modifier:
 
     adjective: Adjective
     english: str
-    degree: Adverbial | None = None
+    degree: Adjunct | None = None
     comparison: str = ""
     standard: Nominal | None = None
     complement: Nominal | None = None
@@ -101,7 +86,8 @@ class NounPhrase:
 
     `determiner`: the, a, some (*a* with English *some*), no (after a negation: *pas de*), generic (only
     French has the article), this, my, number, every, all, which, bare (none in French, *a* in English), in
-    (none after *en*, English *the*), and the quantities many, a_few, several, how_many.
+    (none after *en*, English *the*), and the quantities many, a_few, several, how_many. `relative`: a relative pronoun
+    and its clause, in which a gap is what the pronoun stands for.
     """
 
     noun: Noun
@@ -113,7 +99,7 @@ class NounPhrase:
     modifiers: list[Modifier] = field(default_factory=list)
     complement: Nominal | None = None
     content: NounPhrase | None = None
-    relative: Relative | None = None
+    relative: tuple[Texts, Clause] | None = None
 
     @property
     def agreement(self) -> Agreement:
@@ -132,32 +118,16 @@ class NounPhrase:
 
 
 @dataclass(eq=False)
-class Relative:
-    """A relative clause and its pronoun in both languages; a gap in the clause is what the pronoun stands for."""
+class Adjunct:
+    """An adverb as it is used, in a clause or before an adjective, or a preposition with the nominal that it governs.
+
+    `kind` and `positions` are those of an adverb.
+    """
 
     texts: Texts
-    clause: Clause
-
-
-@dataclass(eq=False)
-class Adverbial:
-    """An adverb as it is used, in a clause or before an adjective, with the English word chosen."""
-
-    adverb: Adverb
-    english: str
-
-    @property
-    def texts(self) -> Texts:
-        """The adverb in both languages."""
-        return self.adverb.french, self.english
-
-
-@dataclass(eq=False)
-class Prepositional:
-    """A preposition in both languages and the nominal that it governs."""
-
-    texts: Texts
-    nominal: Nominal
+    nominal: Nominal | None = None
+    kind: str = ""
+    positions: Texts = ("end", "end")
 
 
 @dataclass(eq=False)
@@ -169,8 +139,7 @@ class TimeSpan:
     unit: Noun
 
 
-Nominal = Pronoun | Indefinite | Name | Pair | Gap | NounPhrase
-Adjunct = Adverbial | Prepositional | TimeSpan
+Nominal = Pronoun | Indefinite | Name | Gap | NounPhrase
 
 
 @dataclass(eq=False)
@@ -190,22 +159,17 @@ class Clause:
     object: Nominal | None = None
     oblique: Nominal | None = None
     recipient: Nominal | None = None
-    place: Prepositional | None = None
+    place: Adjunct | None = None
     infinitive: Clause | None = None
     content: Clause | None = None
-    adjuncts: list[Adjunct] = field(default_factory=list)
+    adjuncts: list[Adjunct | TimeSpan] = field(default_factory=list)
     controller: Agreement | None = None
     link: Texts = ("", "")
 
     @property
-    def tenses(self) -> Tense:
-        """French and English tense."""
-        return tenses()[self.tense]
-
-    @property
-    def has_own_subject(self) -> bool:
-        """True if its subject is written: not that of an infinitive or imperative."""
-        return self.subject is not None and self.tense != "imperative"
+    def tenses(self) -> Row:
+        """French and English tense, and the kind of adverb that goes with them."""
+        return rows_of("tenses")[self.tense]
 
     @property
     def agreement(self) -> Agreement:
@@ -240,7 +204,7 @@ class Sentence:
     body: Clause | Linked
     form: str = "statement"
     mark: str = "."
-    front: Adverbial | None = None
+    front: Adjunct | None = None
     question: Indefinite | NounPhrase | None = None
     is_contracted: bool = True
     is_negation_contracted: bool = True

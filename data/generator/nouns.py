@@ -6,23 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
-from .chance import DeadEndError, Draw, attempt
-from .entries import Adjective, Adverb, Lexicon, Noun, Selection, Verb
-from .meaning import (
-    Adverbial,
-    Agreement,
-    Clause,
-    Gap,
-    Indefinite,
-    Modifier,
-    Name,
-    Nominal,
-    NounPhrase,
-    Pair,
-    Pronoun,
-    Relative,
-    is_thing,
-)
+from .chance import DeadEndError, Draw, attempt, nouns_for
+from .entries import Adjective, Adverb, Lexicon, Noun, Selection, Texts, Verb
+from .meaning import Adjunct, Agreement, Clause, Gap, Indefinite, Modifier, Name, Nominal, NounPhrase, Pronoun, is_thing
 
 PERSON_CLASSES = frozenset(("human", "job", "kin", "friend"))
 INDEFINITES = {("quelqu'un", "someone"): 4, ("tout le monde", "everyone"): 5, ("personne", "nobody"): 3}
@@ -57,13 +43,16 @@ def adjectives_for(lexicon: Lexicon, noun: Noun, use: str) -> tuple[Adjective, .
     return tuple(a for a in lexicon.adjectives if a.use in ("both", use) and a.selection.admits(noun))
 
 
-def degree(draw: Draw, adjective: Adjective, adverb: Adverb | None = None) -> Adverbial:
+def adverbial(draw: Draw, adverb: Adverb) -> Adjunct:
+    """The adverb with one of its English words."""
+    return Adjunct((adverb.french, draw.synonym(adverb.english)), kind=adverb.kind, positions=adverb.positions)
+
+
+def degree(draw: Draw, adjective: Adjective) -> Adjunct:
     """An adverb of degree, *très* before others; *un peu* only for what one may be a little too much."""
     degrees = draw.lexicon.adverbs["degree"]
-    adverb = adverb or draw.by_order(degrees, "adverb")
-    if adverb.french == "un peu" and not adjective.has("a_little"):
-        adverb = degrees[0]
-    return Adverbial(adverb, draw.synonym(adverb.english))
+    adverb = draw.by_order(degrees, "adverb")
+    return adverbial(draw, degrees[0] if adverb.french == "un peu" and not adjective.has("a_little") else adverb)
 
 
 def decorate(draw: Draw, phrase: NounPhrase) -> None:
@@ -80,7 +69,7 @@ def decorate(draw: Draw, phrase: NounPhrase) -> None:
     if can_be_most and draw.happens(0.12):
         first.comparison, first.english = "most", adjective.english[0]
     elif is_gradable and phrase.determiner == "a" and draw.happens(0.1):
-        first.degree = degree(draw, adjective, draw.lexicon.adverbs["degree"][0])
+        first.degree = adverbial(draw, draw.lexicon.adverbs["degree"][0])
     elif draw.share("second_adjective"):
         second = attempt(lambda: _attribute(draw, phrase))
         if second is not None and second.adjective.is_before != adjective.is_before:
@@ -102,7 +91,7 @@ def _attribute(draw: Draw, phrase: NounPhrase) -> Modifier:
 # -- determiners ----------------------------------------------------------------------------------------
 
 
-def number(draw: Draw, noun: Noun, fixed: str = "") -> str:
+def number(draw: Draw, noun: Noun, fixed: str) -> str:
     """Singular or plural, as the noun allows; `fixed` where the verb asks for one."""
     if noun.has("plural_only"):
         return "pl"
@@ -118,11 +107,9 @@ def determine_subject(draw: Draw, phrase: NounPhrase) -> None:
     noun = phrase.noun
     if noun.has("generic"):
         phrase.determiner = "generic"
-    elif noun.has("unique", "mass"):
-        phrase.determiner = "the"
-    elif draw.happens(owned_share(draw, noun)):
+    elif not noun.has("unique", "mass") and draw.happens(owned_share(draw, noun)):
         phrase.determiner, phrase.owner = "my", draw.first_or_second()
-    elif noun.class_name != "kin":
+    elif not noun.has("unique", "mass") and noun.class_name != "kin":
         weights = {"the": 60.0, "this": 10.0}
         if phrase.is_person and phrase.number == "sg":
             weights["a"] = 4.0
@@ -148,26 +135,21 @@ def determine_object(draw: Draw, phrase: NounPhrase, around: Around) -> None:
     elif noun.has("unique") or (noun.class_name == "kin" and not around.has("indefinite")):
         phrase.number = singular
     else:
-        phrase.determiner = draw.weighted(_object_weights(phrase, around))
-
-
-def _object_weights(phrase: NounPhrase, around: Around) -> dict[str, float]:
-    noun = phrase.noun
-    indefinite = "no" if around.is_negated else "some" if around.tense in WITH_SOME else "a"
-    is_counted = noun.is_countable and phrase.number == "pl" and not around.is_negated
-    if around.has("indefinite"):
-        return {indefinite: 1.0, "number": 1.5 if is_counted else 0.0}
-    if noun.class_name == "friend":
-        return {"the": 5.0, "this": 1.0}
-    weights = {"the": 42.0, indefinite: 40.0, "this": 8.0}
-    if around.is_negated and around.tense == "imperative":
-        weights["no"] = 0.0
-    if noun.has("mass"):
-        weights["many"] = 4.0
-    elif is_counted:
-        of_persons = noun.class_name in ("human", "job")
-        weights |= {"number": 4.0 if of_persons else 14.0, "many": 4.0, "a_few": 4.0, "several": 3.0, "all": 2.0}
-    return weights
+        indefinite = "no" if around.is_negated else "some" if around.tense in WITH_SOME else "a"
+        weights = {"the": 42.0, indefinite: 40.0, "this": 8.0}
+        is_counted = noun.is_countable and phrase.number == "pl" and not around.is_negated
+        if around.has("indefinite"):
+            weights = {indefinite: 1.0, "number": 1.5 if is_counted else 0.0}
+        elif noun.class_name == "friend":
+            weights = {"the": 5.0, "this": 1.0}
+        elif noun.has("mass"):
+            weights["many"] = 4.0
+        elif is_counted:
+            number = 4.0 if noun.class_name in ("human", "job") else 14.0
+            weights |= {"number": number, "many": 4.0, "a_few": 4.0, "several": 3.0, "all": 2.0}
+        if around.is_negated and around.tense == "imperative":
+            weights["no"] = 0.0
+        phrase.determiner = draw.weighted(weights)
 
 
 def owner(draw: Draw, subject: Nominal | None) -> Agreement:
@@ -219,10 +201,10 @@ def draw_subject(draw: Draw, selection: Selection, only: Collection[str] = ()) -
     if kind == "name":
         return name(draw)
     if kind == "pair":
-        pair = Pair(name(draw), name(draw))
-        while pair.second.entry is pair.first.entry:
-            pair.second = name(draw)
-        return pair
+        first, second = name(draw).entry, name(draw).entry
+        while second is first:
+            second = name(draw).entry
+        return Name(first, second)
     if kind == "someone":
         return Indefinite(draw.weighted(INDEFINITES))
     if kind != "noun":
@@ -235,7 +217,7 @@ def draw_subject(draw: Draw, selection: Selection, only: Collection[str] = ()) -
 
 def draw_object(draw: Draw, selection: Selection, around: Around) -> Nominal:
     """A nominal after a verb: a noun phrase, or for persons a name, for places a city or country."""
-    kinds: dict[str, float] = {"noun": 10.0} if draw.has_nouns(selection) else {}
+    kinds: dict[str, float] = {"noun": 10.0} if nouns_for(draw.lexicon, selection) else {}
     kinds |= {kind: 4.0 for kind in ("city", "country") if kind in selection.classes}
     if selection.classes >= PERSON_CLASSES and not around.has("generic", "bare"):
         kinds["name"] = 4.0
@@ -253,8 +235,14 @@ def object_phrase(draw: Draw, selection: Selection, around: Around) -> NounPhras
     is_measurable = draw.group("measured").admits(noun) and not around.is_negated
     if is_measurable and not around.has("generic", "definite", "bare", "whole") and draw.share("measure"):
         measures = [entry for entry in draw.lexicon.nouns if noun.lemma in entry.options.get("measure", "").split(",")]
-        if measures:
-            return _measured(draw, noun, draw.by_order(measures, "noun"))
+        if measures:  # *une tasse de café* in the place of *du café*
+            measure = draw.by_order(measures, "noun")
+            count = draw.weighted({1: 70, 2: 20, 3: 10})
+            phrase = noun_phrase(draw, measure, "sg" if count == 1 else "pl", "a" if count == 1 else "number")
+            phrase.count = count
+            is_whole = noun.has("plural_only") or not (noun.has("mass") or measure.lemma in ("morceau", "tranche"))
+            phrase.content = NounPhrase(noun, noun.english[0], "pl" if is_whole else "sg", "bare")
+            return phrase
     phrase = noun_phrase(draw, noun, number(draw, noun, selection.number))
     determine_object(draw, phrase, around)
     return _finish(draw, phrase, around)
@@ -263,16 +251,6 @@ def object_phrase(draw: Draw, selection: Selection, around: Around) -> NounPhras
 def noun_phrase(draw: Draw, noun: Noun, number: str, determiner: str = "the") -> NounPhrase:
     """The noun with one of its English words."""
     return NounPhrase(noun, draw.synonym(noun.english), number, determiner)
-
-
-def _measured(draw: Draw, noun: Noun, measure: Noun) -> NounPhrase:
-    """*une tasse de café* in the place of *du café*."""
-    count = draw.weighted({1: 70, 2: 20, 3: 10})
-    phrase = noun_phrase(draw, measure, "sg" if count == 1 else "pl", "a" if count == 1 else "number")
-    phrase.count = count
-    is_whole = noun.has("plural_only") or not (noun.has("mass") or measure.lemma in ("morceau", "tranche"))
-    phrase.content = NounPhrase(noun, noun.english[0], "pl" if is_whole else "sg", "bare")
-    return phrase
 
 
 def _finish(draw: Draw, phrase: NounPhrase, around: Around) -> NounPhrase:
@@ -287,22 +265,17 @@ def _finish(draw: Draw, phrase: NounPhrase, around: Around) -> NounPhrase:
     if around.is_plain or phrase.determiner in ("generic", "bare"):
         return phrase
     if phrase.determiner == "the" and draw.can_relate and draw.share("complement"):
-        phrase.complement = _possessor(draw, phrase.noun)
+        noun = phrase.noun
+        can_be_owned = draw.group("possession").admits(noun) and not noun.has("public")
+        if noun.class_name == "part":  # of a whole: *de la maison*
+            phrase.complement = _simple(draw, draw.group("whole"))
+        elif can_be_owned and (noun.class_name != "building" or noun.has("owned")):  # *de paul, de mon frère*
+            phrase.complement = name(draw) if draw.happens(0.5) else _simple(draw, draw.group("owner"))
     decorate(draw, phrase)
     can_relate = draw.can_relate and phrase.determiner in ("the", "a", "some") and not phrase.complement
     if can_relate and not phrase.modifiers and draw.share("relative"):
         phrase.relative = attempt(lambda: _relative(draw, phrase))
     return phrase
-
-
-def _possessor(draw: Draw, noun: Noun) -> Nominal | None:
-    """An owner (*de paul, de mon frère*), or a whole of which the noun is a part (*de la maison*)."""
-    if noun.class_name == "part":
-        return _simple(draw, draw.group("whole"))
-    is_owned = draw.group("possession").admits(noun) and not noun.has("public")
-    if not is_owned or (noun.class_name == "building" and not noun.has("owned")):
-        return None
-    return name(draw) if draw.happens(0.5) else _simple(draw, draw.group("owner"))
 
 
 def _simple(draw: Draw, selection: Selection) -> NounPhrase | None:
@@ -315,18 +288,12 @@ def _simple(draw: Draw, selection: Selection) -> NounPhrase | None:
     return phrase
 
 
-@cache
-def _verbs_about(lexicon: Lexicon, noun: Noun) -> tuple[tuple[Verb, ...], tuple[Verb, ...]]:
-    """Verbs that admit the noun as their subject, and as their object."""
-    verbs = [verb for frame in ("intransitive", "expression", "transitive") for verb in lexicon.verbs[frame]]
-    as_subject = (verb for verb in verbs if verb.subject.admits(noun) and verb.subject.number != "pl")
-    as_object = (verb for verb in verbs if verb.object.admits(noun) and "human" in verb.subject.classes)
-    return tuple(as_subject), tuple(verb for verb in as_object if verb.french != "avoir")
-
-
-def _relative(draw: Draw, phrase: NounPhrase) -> Relative:
+def _relative(draw: Draw, phrase: NounPhrase) -> tuple[Texts, Clause]:
     """*qui dort*, *que j'ai acheté*: the noun itself is the subject or object that the verb admits."""
-    as_subject, as_object = _verbs_about(draw.lexicon, phrase.noun)
+    verbs = [verb for frame in ("intransitive", "expression", "transitive") for verb in draw.lexicon.verbs[frame]]
+    as_subject = [verb for verb in verbs if verb.subject.admits(phrase.noun) and verb.subject.number != "pl"]
+    of_persons = [verb for verb in verbs if "human" in verb.subject.classes and verb.french != "avoir"]
+    as_object = [verb for verb in of_persons if verb.object.admits(phrase.noun)]
     gap = Gap(phrase.agreement, phrase.is_person)
     if not as_subject or (as_object and not draw.happens(0.5)):
         if phrase.noun.has("generic"):
@@ -334,13 +301,12 @@ def _relative(draw: Draw, phrase: NounPhrase) -> Relative:
         verb = draw.by_order(as_object, "verb")
         person = draw.pronoun(draw.weighted({"je": 10, "tu": 5, "il": 4, "elle": 4, "nous": 3, "vous": 3}))
         clause = Clause(person, verb, draw.synonym(verb.english), _relative_tense(draw, verb), object=gap)
-        return Relative(("que", "that"), clause)
+        return ("que", "that"), clause
     verb = draw.by_order(as_subject, "verb")
-    tense = _relative_tense(draw, verb)
-    clause = Clause(gap, verb, draw.synonym(verb.english), tense)
+    clause = Clause(gap, verb, draw.synonym(verb.english), _relative_tense(draw, verb))
     if verb.frame == "transitive":
-        clause.object = draw_object(draw, verb.object, Around(gap, tense, verb.options, is_plain=True))
-    return Relative(("qui", "who" if phrase.is_person else "that"), clause)
+        clause.object = draw_object(draw, verb.object, Around(gap, clause.tense, verb.options, is_plain=True))
+    return ("qui", "who" if phrase.is_person else "that"), clause
 
 
 def _relative_tense(draw: Draw, verb: Verb) -> str:

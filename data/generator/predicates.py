@@ -7,14 +7,13 @@ weather.
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cache
 
 from .adjuncts import AGES, EVERYONE, HOURS, add_time, counted, draw_person, draw_place, draw_tense, other_person
 from .chance import DeadEndError, Draw, attempt
 from .clauses import draw_infinitive, is_quantified
-from .entries import Adjective, Lexicon, Selection, Verb
-from .meaning import Agreement, Clause, Indefinite, Modifier, Name, Nominal, NounPhrase, Pair, Pronoun, is_thing
-from .nouns import Around, adjectives_for, decorate, degree, draw_object, draw_subject, noun_phrase, owner
+from .entries import Adjective, Selection, Verb
+from .meaning import Agreement, Clause, Indefinite, Modifier, Name, Nominal, NounPhrase, Pronoun, is_thing
+from .nouns import Around, adjectives_for, adverbial, decorate, degree, draw_object, draw_subject, noun_phrase, owner
 
 COPULA_TENSES = {"present": 80, "imperfect": 12, "future": 5}
 TENSES_OF = {
@@ -22,10 +21,6 @@ TENSES_OF = {
 }  # fmt: skip
 DEAD = "mort"
 SIZES = ("grand", "petit", "gros")
-
-
-def _be(draw: Draw, subject: Nominal, tense: str, attribute: Modifier | NounPhrase) -> Clause:
-    return Clause(subject, draw.lexicon.verbs["copula"][0], "be", tense, attribute=attribute)
 
 
 def _tense(draw: Draw, verb: Verb) -> str:
@@ -57,7 +52,13 @@ def draw_adjective(
     if subject is None:
         kind = "person" if subjects or draw.happens(0.8) else "described"
         subject = draw_subject(draw, draw.group(kind), subjects)
-    verb = _copula(draw, subject, tense, bool(only))
+    copulas = draw.lexicon.verbs["copula"]
+    verb = copulas[0]
+    if not (only or draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite)):
+        is_third = subject.agreement.person == 3
+        verb = draw.by_order([v for v in copulas if v.has("adjective") and (is_third or not v.has("seen"))], "verb")
+        if tense in ("present", "imperfect") and verb.aspect == "point":
+            verb = copulas[0]
     adjectives = _adjectives_about(draw, subject)
     if verb.manners or only:
         adjectives = [a for a in adjectives if a.french in (verb.manners or only)]
@@ -68,20 +69,11 @@ def draw_adjective(
     if verb.french == "être" and not isinstance(subject, Indefinite):
         _extend(draw, subject, attribute)
     clause = Clause(subject, verb, draw.synonym(verb.english), tense or _tense(draw, verb), attribute=attribute)
-    if attribute.degree is not None and attribute.degree.adverb.kind == "predicate":
+    if attribute.degree is not None and attribute.degree.kind == "predicate":
         clause.tense = clause.tense if clause.tense in ("present", "imperfect") else "present"
     if not only and not attribute.degree and verb.french == "être":
         _negate(draw, clause)
     return clause
-
-
-def _copula(draw: Draw, subject: Nominal, tense: str, is_plain: bool) -> Verb:
-    copulas = draw.lexicon.verbs["copula"]
-    if is_plain or draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite):
-        return copulas[0]
-    is_third = subject.agreement.person == 3
-    verb = draw.by_order([v for v in copulas if v.has("adjective") and (is_third or not v.has("seen"))], "verb")
-    return copulas[0] if tense in ("present", "imperfect") and verb.aspect == "point" else verb
 
 
 def _extend(draw: Draw, subject: Nominal, attribute: Modifier) -> None:
@@ -100,12 +92,7 @@ def _extend(draw: Draw, subject: Nominal, attribute: Modifier) -> None:
     elif adjective.is_gradable and draw.share("degree"):
         attribute.degree = degree(draw, adjective)
     elif _is_state(adjective) and is_person and draw.happens(0.1):
-        attribute.degree = degree(draw, adjective, draw.pick(draw.lexicon.adverbs["predicate"]))
-
-
-@cache
-def _adjectives_of_persons(lexicon: Lexicon) -> tuple[Adjective, ...]:
-    return tuple(a for a in lexicon.adjectives if a.use != "attribute" and "human" in a.selection.classes)
+        attribute.degree = adverbial(draw, draw.pick(draw.lexicon.adverbs["predicate"]))
 
 
 def _adjectives_about(draw: Draw, subject: Nominal) -> list[Adjective]:
@@ -113,8 +100,8 @@ def _adjectives_about(draw: Draw, subject: Nominal) -> list[Adjective]:
         used = {modifier.adjective.french for modifier in subject.modifiers}
         return [a for a in adjectives_for(draw.lexicon, subject.noun, "predicate") if a.french not in used]
     person, _, gender = subject.agreement
-    fitting = [a for a in _adjectives_of_persons(draw.lexicon) if a.selection.gender in ("", gender)]
-    return [a for a in fitting if person == 3 or a.french != DEAD]
+    of_persons = [a for a in draw.lexicon.adjectives if a.use != "attribute" and "human" in a.selection.classes]
+    return [a for a in of_persons if a.selection.gender in ("", gender) and (person == 3 or a.french != DEAD)]
 
 
 def _is_state(adjective: Adjective) -> bool:
@@ -130,14 +117,14 @@ def draw_comparison(draw: Draw) -> Clause:
     adjective = draw.by_order([a for a in _adjectives_about(draw, subject) if a.is_gradable], "adjective")
     around = Around(subject, "present", ("definite",), is_plain=True)
     standard = draw_person(draw, around, {"pronoun": 50, "name": 25, "noun": 25})
-    if isinstance(standard, Name) and isinstance(subject, Pair):
+    if isinstance(standard, Name) and isinstance(subject, Name) and subject.second is not None:
         raise DeadEndError
     kind = draw.weighted({"more": 65, "less": 12, "as": 23})
     is_short = adjective.comparison != "more"  # taller, so less tall is rarely used
     if (is_short and kind == "less") or (adjective.has("comparative") and kind == "more"):
         kind = "as"
     attribute = Modifier(adjective, adjective.english[0], comparison=kind, standard=standard)
-    clause = _be(draw, subject, draw.weighted(COPULA_TENSES), attribute)
+    clause = Clause(subject, draw.lexicon.verbs["copula"][0], "be", draw.weighted(COPULA_TENSES), attribute=attribute)
     if kind == "as" or draw.happens(0.4):
         _negate(draw, clause)
     return clause
@@ -172,50 +159,48 @@ def draw_noun(draw: Draw) -> Clause:
 
 def draw_identity(draw: Draw) -> Clause:
     """*c'est vrai*, *c'est trop cher*; *c'est mon frère*, *ce sont de bonnes idées*."""
+    subject = Pronoun(Agreement(3, "sg", "m"), "ce")
+    clause = Clause(subject, draw.lexicon.verbs["copula"][0], "be", "present")
     if draw.happens(0.3):
-        return _general(draw)
+        adjectives = [a for a in draw.lexicon.adjectives if a.use == "both" and "idea" in a.selection.classes]
+        adjective = draw.by_order([a for a in adjectives if not a.is_before], "adjective")
+        clause.attribute = attribute = Modifier(adjective, draw.synonym(adjective.english))
+        if adjective.is_gradable and draw.share("degree"):
+            attribute.degree = degree(draw, adjective)
+        clause.tense = "imperfect" if draw.happens(0.15) else "present"
+        if attribute.degree is None:
+            _negate(draw, clause)
+        return clause
     noun = draw.noun(draw.group("identity"))
     if noun.has("plural_only", "mass"):
         raise DeadEndError
     number = "pl" if draw.happens(0.15) and not noun.has("en_mass") else "sg"
-    phrase = noun_phrase(draw, noun, number, "a")
+    clause.attribute = phrase = noun_phrase(draw, noun, number, "a")
     if noun.class_name in ("kin", "friend") or (noun.class_name != "job" and draw.happens(0.2)):
         phrase.determiner, phrase.owner = "my", owner(draw, None)
     elif draw.happens(0.15):
         phrase.determiner = "the"
     decorate(draw, phrase)
-    english = Agreement(3, number, noun.gender) if phrase.is_person or number == "pl" else None
-    subject = Pronoun(Agreement(3, number, "m"), "ce", english)
-    clause = _be(draw, subject, "imperfect" if draw.happens(0.12) else "present", phrase)
+    subject.agreement = Agreement(3, number, "m")
+    if phrase.is_person or number == "pl":
+        subject.english = Agreement(3, number, noun.gender)
+    clause.tense = "imperfect" if draw.happens(0.12) else "present"
     _negate(draw, clause)
-    return clause
-
-
-def _general(draw: Draw) -> Clause:
-    adjectives = [a for a in draw.lexicon.adjectives if a.use == "both" and "idea" in a.selection.classes]
-    adjective = draw.by_order([a for a in adjectives if not a.is_before], "adjective")
-    attribute = Modifier(adjective, draw.synonym(adjective.english))
-    if adjective.is_gradable and draw.share("degree"):
-        attribute.degree = degree(draw, adjective)
-    subject = Pronoun(Agreement(3, "sg", "m"), "ce")
-    clause = _be(draw, subject, "imperfect" if draw.happens(0.15) else "present", attribute)
-    if attribute.degree is None:
-        _negate(draw, clause)
     return clause
 
 
 # -- places, ages, weather ------------------------------------------------------------------------------
 
 
-def _impersonal() -> Pronoun:
-    """*il* of *il pleut*."""
-    return Pronoun(Agreement(3, "sg", "m"), "impersonal")
+def _impersonal(draw: Draw, verb: str, english: str, tense: str) -> Clause:
+    """A clause with the *il* of *il pleut*, and a verb that is asked for by name."""
+    return Clause(Pronoun(Agreement(3, "sg", "m"), "impersonal"), draw.lexicon.special[verb], english, tense)
 
 
 def draw_existence(draw: Draw) -> Clause:
     """*il y a un chat dans le jardin*."""
     tense = draw.weighted({"present": 75, "imperfect": 20, "future": 5})
-    clause = Clause(_impersonal(), draw.lexicon.special["y avoir"], "be", tense)
+    clause = _impersonal(draw, "y avoir", "be", tense)
     if draw.happens(0.2):
         clause.negation = draw.weighted({"pas": 8, "plus": 2 if tense == "present" else 0})
     noun = draw.noun(draw.group("there"))
@@ -251,13 +236,13 @@ def draw_impersonal(draw: Draw) -> Clause:
     """*il pleut*, *il fait froid*, *il est huit heures*, *il faut partir*."""
     kind = draw.weighted({"weather": 50, "clock": 20, "must": 30})
     if kind == "clock":
-        clock = counted(draw, "clock", HOURS, "heure")
-        return Clause(_impersonal(), draw.lexicon.special["être"], "be", "present", adjuncts=[clock])
+        clause = _impersonal(draw, "être", "be", "present")
+        clause.adjuncts = [counted(draw, "clock", HOURS, "heure")]
+        return clause
     if kind == "weather":
         return draw_weather(draw)
-    subject = Pronoun(Agreement(3, "sg", "m"), "impersonal", english=Agreement(1, "pl", "m"))
-    tense = draw.weighted({"present": 70, "future": 20, "imperfect": 10})
-    clause = Clause(subject, draw.lexicon.special["falloir"], "have to", tense)
+    clause = _impersonal(draw, "falloir", "have to", draw.weighted({"present": 70, "future": 20, "imperfect": 10}))
+    clause.subject = Pronoun(Agreement(3, "sg", "m"), "impersonal", english=Agreement(1, "pl", "m"))
     clause.infinitive = draw_infinitive(draw, clause.verb, draw.pronoun("nous"))
     clause.infinitive.controller = Indefinite.agreement
     return clause
@@ -266,7 +251,8 @@ def draw_impersonal(draw: Draw) -> Clause:
 def draw_weather(draw: Draw, tense: str = "") -> Clause:
     """*il pleut*."""
     verb = draw.by_order(draw.lexicon.verbs["impersonal"], "verb")
-    clause = Clause(_impersonal(), verb, draw.synonym(verb.english), tense or draw_tense(draw, verb))
+    subject = Pronoun(Agreement(3, "sg", "m"), "impersonal")
+    clause = Clause(subject, verb, draw.synonym(verb.english), tense or draw_tense(draw, verb))
     if clause.tense in ("used_to", "since_progressive", "perfect", "in_progress"):
         clause.tense = "past"
     add_time(draw, clause)

@@ -13,15 +13,13 @@ from collections.abc import Iterable
 
 from .meaning import (
     Adjunct,
-    Adverbial,
     Agreement,
     Clause,
     Gap,
     Modifier,
+    Name,
     Nominal,
     NounPhrase,
-    Pair,
-    Prepositional,
     Pronoun,
     Sentence,
     TimeSpan,
@@ -40,7 +38,6 @@ class Writer(ABC):
     """Writes a sentence in one language."""
 
     side: int  # the language's place in pairs of French and English
-    and_: str  # between two names
     than: dict[str, str]  # before the standard of a comparison, by its kind
     inverting: tuple[str, ...]  # forms of sentences whose subject follows the verb
     numbers: dict[int, str]  # up to twenty, and tens above
@@ -118,20 +115,19 @@ class Writer(ABC):
         """The part of a negation that ends the clause."""
         return ""
 
-    def _is_middle(self, adjunct: Adjunct) -> bool:
-        return isinstance(adjunct, Adverbial) and adjunct.adverb.positions[self.side] == "middle"
+    def _is_middle(self, adjunct: Adjunct | TimeSpan) -> bool:
+        return isinstance(adjunct, Adjunct) and adjunct.positions[self.side] == "middle"
 
     def middle(self, node: Clause) -> str:
         """The adverbs that stand by the verb."""
         return " ".join(self.adjunct(adjunct) for adjunct in node.adjuncts if self._is_middle(adjunct))
 
-    def adjunct(self, node: Adjunct) -> str:
+    def adjunct(self, node: Adjunct | TimeSpan) -> str:
         """An adverb, a phrase with a preposition, or a span of time."""
-        if isinstance(node, Adverbial):
-            return node.texts[self.side]
-        if isinstance(node, Prepositional):
-            return self.prepositional(node.texts[self.side], node.nominal)
-        return self.span(node)
+        if isinstance(node, TimeSpan):
+            return self.span(node)
+        text = node.texts[self.side]
+        return text if node.nominal is None else self.prepositional(text, node.nominal)
 
     @abstractmethod
     def span(self, node: TimeSpan) -> str:
@@ -146,11 +142,15 @@ class Writer(ABC):
         """Words of a nominal as `subject`, `object`, or after a preposition: `disjunctive`, `after de`."""
         if isinstance(node, Gap):
             return ""
-        if isinstance(node, Pair):
-            return f"{self.nominal(node.first)} {self.and_} {self.nominal(node.second)}"
         if isinstance(node, Pronoun):
             return self.pronoun(node, case)
+        if isinstance(node, Name):
+            return self.name(node)
         return self.noun_phrase(node, case) if isinstance(node, NounPhrase) else node.texts[self.side]
+
+    @abstractmethod
+    def name(self, node: Name) -> str:
+        """A name, or two."""
 
     @abstractmethod
     def pronoun(self, node: Pronoun, case: str) -> str:
@@ -184,4 +184,7 @@ class Writer(ABC):
 
     def relative(self, node: NounPhrase) -> str:
         """The relative clause, if any."""
-        return "" if node.relative is None else f"{node.relative.texts[self.side]} {self.clause(node.relative.clause)}"
+        if node.relative is None:
+            return ""
+        pronoun, clause = node.relative
+        return f"{pronoun[self.side]} {self.clause(clause)}"
