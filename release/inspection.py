@@ -7,9 +7,7 @@ archive has no bytes but its members'. No file holds a solution or anything priv
 
 import base64
 import hashlib
-import io
 import re
-import tokenize
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -48,8 +46,12 @@ _MARK = re.compile(
     re.MULTILINE,
 )
 """Where a program reads the number of a task: hints above solutions, markers of tests, headings of the prose."""
+_OTHERS = "(?<!section )(?<!sections )(?<!version )"
+_BEFORE = dict.fromkeys((".md", ".toml"), rf"{_OTHERS}(?<![\d.])")
+_BEFORE |= {".py": rf"{_OTHERS}(?<!return )(?<!else )(?:(?<=[A-Za-z] )|(?<=[\"'`]))", ".svg": "task "}
+"""What a task's number follows, and another number does not, by kind of file."""
 _SOURCES = ("given", "notebooks/prose", "assignment", "docs/pictures", "notebooks/handout.md", REFERENCE)
-_READ = (".py", ".md", ".svg", ".toml")
+_CODE_IN_TOML = ("find", "replace")
 _VARIANTS = "proof/"
 """Correct variants: their numbers are no tasks."""
 
@@ -173,7 +175,7 @@ def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
     texts = {
         path: path.read_text(encoding="utf-8", errors="replace")
         for path in files
-        if path.suffix in _READ and path.is_file() and _VARIANTS not in path.as_posix()
+        if path.suffix in _BEFORE and path.is_file() and _VARIANTS not in path.as_posix()
     }
     marks = [match["number"] for text in texts.values() for match in _MARK.finditer(text)]
     tests = [text for path, text in texts.items() if path.parent == (root / TESTS)]
@@ -185,10 +187,11 @@ def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
     reasons |= {task.number: f"of which no test is left in {TESTS}: drop it, or test it" for task in untested}
     faults = []
     for number, reason in reasons.items():
-        named = rf"(?<![\d.])(?<!section )(?<!sections )(?<!version ){re.escape(number)}(?!\d|\.\d)"
-        name = re.compile(rf"{named}|task_{number.replace('.', '_').lower()}\b")
+        marker = f"task_{number.replace('.', '_').lower()}"
         for path, text in texts.items():
-            lines = sorted({n for n, line in _read_lines(path.suffix, text) if name.search(line)})
+            name = re.compile(rf"{_BEFORE[path.suffix]}{re.escape(number)}(?!\d|\.\d)|{marker}\b")
+            read = ((n, line) for n, line in enumerate(text.splitlines(), 1) if not line.startswith(_CODE_IN_TOML))
+            lines = [n for n, line in read if name.search(line)]
             faults += [f"{path.relative_to(root)}:{n}: names task {number}, {reason}" for n in lines]
     toml = texts[root / ASSIGNMENT_FILE]
     for task in judged:
@@ -199,23 +202,3 @@ def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
                 line = toml.count("\n", 0, place) + 1
                 faults.append(f"{ASSIGNMENT_FILE}:{line}: task {task.number}: no test names the item {item.name!r}")
     return faults
-
-
-def _read_lines(suffix: str, text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines in which a number is no decimal, with where they are: of Python, comments, strings and marks."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if suffix == ".svg":
-            yield number, " ".join(re.findall(r"task [^<]*", line))
-        elif (
-            suffix == ".md"
-            or (suffix == ".toml" and not line.startswith(("find", "replace", "#")))
-            or "mark.task_" in line
-        ):
-            yield number, line
-    if suffix == ".py":
-        try:
-            for token in tokenize.generate_tokens(io.StringIO(text).readline):
-                if token.type in (tokenize.COMMENT, tokenize.STRING):
-                    yield from enumerate(token.string.splitlines(), token.start[0])
-        except (tokenize.TokenError, SyntaxError):  # other messages say so
-            return

@@ -1,15 +1,14 @@
 """Draws questions about correct variants and submissions with a known fault, as for a sitting, and judges them.
 
-Each option is run again, with other inputs, as the question says in words; and answers are chosen without reading code,
-by the texts of the options.
+Each option is run again, with other inputs, as the question says in words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from tempfile import TemporaryDirectory
 
 from tqdm import tqdm
@@ -21,15 +20,15 @@ from autograder.intake.sources import Sources, read_sources
 from autograder.intake.submission import take_in
 from autograder.own_work.bench import Component
 from autograder.own_work.examiner import Examiner
-from autograder.own_work.question import FEATURES, LETTERS, N_OPTIONS, ChangedLine, Question, features
+from autograder.own_work.question import N_OPTIONS, ChangedLine, Question
 from autograder.own_work.student_lines import with_code
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
 
-from .console import Every, Start, table
+from .console import Every, Start
 from .variants import read_variants
 
-MOST_BY_TEXT, LEAST_KINDS = 0.35, 6
+LEAST_KINDS = 6
 SECRET, SITTING = b"questions are proven", "a proof"
 SEED = 77
 """Of the inputs with which options are run again."""
@@ -111,53 +110,18 @@ def with_line(component: Component, change: ChangedLine | None) -> str:
     return "\n".join(lines)
 
 
-def by_features(questions: Sequence[Question]) -> dict[str, float]:
-    """The expected share of right answers of each way to choose; equal options are chosen by chance."""
-    shares = {
-        f"position {letter}": fmean(question.right == index for question in questions)
-        for index, letter in enumerate(LETTERS)
-    }
-    rows = [[features(option, question.options) for option in question.options] for question in questions]
-    for column, name in enumerate(FEATURES):
-        for best, word in ((max, "most"), (min, "least")):
-            hits = []
-            for question, options in zip(questions, rows, strict=True):
-                values = [values[column] for values in options]
-                chosen = [index for index, value in enumerate(values) if value == best(values)]
-                hits.append((question.right in chosen) / len(chosen))
-            shares[f"{name}: {word}"] = fmean(hits)
-    return shares
-
-
-def report(asked: Sequence[Asked]) -> tuple[str, bool]:
-    """The result in Markdown, and whether it is as it should be."""
-    kinds = sorted({answer.question.kind for answer in asked})
-    rows, best = [], 0.0
-    for kind in [*kinds, *(["all"] if asked else [])]:
-        some = [answer for answer in asked if kind in (answer.question.kind, "all")]
-        shares = by_features([answer.question for answer in some])
-        name = max(shares, key=lambda feature: shares[feature])
-        best = shares[name]  # at last of all
-        rows.append((kind, len(some), sum(bool(answer.problem) for answer in some), f"{best:.0%} ({name})"))
-    problems = [
-        f"{answer.submission}, {answer.question.kind}, {answer.question.component}: {answer.problem}"
-        for answer in asked
-        if answer.problem
-    ]
-    holds = not problems and len(kinds) >= LEAST_KINDS and best <= MOST_BY_TEXT
-    students = len({answer.submission for answer in asked})
-    counts = f"{len(asked)} questions about {students} submissions, {len(kinds)} kinds"
-    shown = table(("kind", "questions", "not one right choice", "best text feature"), rows)
-    return "\n".join([shown, "", counts, *problems]), holds
-
-
 def prove(every: Every = 1, start: Start = 0) -> int:
     """Prove the questions about students' own code.
 
-    Draw a sitting's questions about correct variants and submissions with a known fault, run each option again with
-    other inputs, and choose answers by their texts alone. Status 1 if a question does not have one correct choice, if a
-    text feature finds it in more than 35%, or if a kind is missing.
+    Draw a sitting's questions about correct variants and submissions with a known fault, and run each option again with
+    other inputs. Status 1 if a question does not have one correct choice, or if a kind is missing.
     """
-    text, holds = report(ask_all(every, start, read_assignment()))
-    print(text)
-    return int(not holds)
+    asked = ask_all(every, start, read_assignment())
+    kinds = Counter(answer.question.kind for answer in asked)
+    problems = [answer for answer in asked if answer.problem]
+    for answer in problems:
+        question = answer.question
+        print(f"{answer.submission}, {question.kind}, {question.component}: {answer.problem}")
+    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    print(f"{len(asked)} questions about {len({answer.submission for answer in asked})} submissions: {counts}")
+    return int(bool(problems) or len(kinds) < LEAST_KINDS)
