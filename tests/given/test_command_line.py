@@ -3,18 +3,22 @@
 import io
 import shlex
 import shutil
+import sys
 from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 import torch
 from PIL import Image
 
+from data.__main__ import main as data
 from given.drawing import catch
 from given.experiment import Experiment
+from given.extras.raw_text import TextTokenizer
 from given.pictures import plot_history, plot_matrices
 from given.run_folder import Checkpoint
 from reference import attention
 from reference.__main__ import main
+from reference.data import read_pairs
 from reference.masks import causal_mask
 from reference.vocab import join_subwords
 
@@ -243,3 +247,95 @@ def test_a_history_is_drawn_by_epoch_with_the_thresholds():
     assert (train, dev) == ({"label": "train loss", "y": [3, 2]}, {"label": "dev loss", "y": [4, 3]})
     curve, threshold = ([*line.get_ydata()] for line in bleu.lines)
     assert curve == [0.1, 0.2] and {*threshold} == {0.3} and bleu.texts[0].get_text() == "beginner 0.30"
+
+
+SENTENCES = [
+    (f"{subject} {verb}.", f"{other} {action}.")
+    for subject, other in (("Ich", "I"), ("Du", "You"), ("Wir", "We"))
+    for verb, action in (("esse", "eat"), ("schlafe", "sleep"), ("lese", "read"))
+]
+RAW = [(f"Ein Haus, {n} Katzen.", f"It's a house, {n} cats.") for n in range(40)]
+
+
+@pytest.fixture(scope="module")
+def prepare(tmp_path_factory):
+    """Prepares a corpus of pairs, with these options more."""
+
+    def run(pairs, *more):
+        folder = tmp_path_factory.mktemp("corpus")
+        for side, name in enumerate(("de", "en")):
+            (folder / name).write_text("".join(f"{pair[side]}\n" for pair in pairs))
+        where = ["--train", folder / "de", folder / "en", "--languages", "de", "en", "--test", 0, "--vocabulary", 60]
+        assert data(["prepare", *map(str, [*where, "--output", folder / "corpus", *more])]) == 0
+        return folder / "corpus"
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def german(prepare, tmp_path_factory):
+    """A trained model, small but good at its nine sentences, with its tokenizers."""
+    corpus = prepare(SENTENCES, "--dev", 0)
+    shutil.copy(corpus / "train.bpe", corpus / "dev.bpe")
+    folder, length = tmp_path_factory.mktemp("run"), ["--max-steps", "150", "--report-every", "150"]
+    flags = ["--corpus", str(corpus), "--output", str(folder), "--preset", "tiny", "--batch-size", "9", *length]
+    assert main(["train", *flags, "--learning-rate", "5e-3", "--dropout", "0"]) == 0
+    return folder
+
+
+def translate(folder, lines, *flags, name="text.txt"):
+    """Runs the command on a file; returns what it wrote."""
+    (folder / name).write_text("".join(line + "\n" for line in lines))
+    files = ["--checkpoint", str(folder / "best.pt"), "--input", str(folder / name), "--output", str(folder / "out")]
+    assert main(["translate", *files, *flags]) == 0
+    return (folder / "out").read_text().splitlines()
+
+
+def test_raw_text_becomes_text_and_tokens_stay_tokens(german, tmp_path):
+    assert translate(german, ["Ich esse.", "", "  ", "Du lese."]) == ["I eat.", "", "", "You read."]
+    tokens = TextTokenizer.load(REFERENCE, german).split
+    lines = [" ".join(tokens("Ich esse.")), " ".join(tokens("Du schlafe.")) + "|||You sleep ."]
+    assert translate(german, lines, name="test.bpe") == ["I eat .", "You sleep ."], "a corpus' file has tokens"
+    shutil.copy(german / "best.pt", tmp_path)
+    assert translate(tmp_path, lines) == ["I eat .", "You sleep ."], "without tokenizers there is nothing else"
+
+
+def test_every_search_translates_the_same(german):
+    lines = ["Ich lese.", "", "Wir esse."]
+    for flags in ([], ["--no-cached"], ["--beam-size", "3"], ["--beam-size", "3", "--no-cached"]):
+        assert translate(german, lines, *flags) == ["I read.", "", "We eat."]
+    assert translate(german, lines, "--max-length", "2") == ["I read", "", "We eat"]
+
+
+def test_standard_streams(german, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Ich esse.\n\nDu lese."))
+    command = ["translate", "--checkpoint", str(german / "best.pt"), "--input"]
+    assert main([*command, "-"]) == 0
+    assert capsys.readouterr() == ("I eat.\n\nYou read.\n", "")
+    (tmp_path / "text.txt").write_text("Ich esse.\n")
+    assert main([*command, str(tmp_path / "text.txt"), "--output", "-"]) == 0
+    assert capsys.readouterr() == ("I eat.\n", "")
+
+
+@pytest.mark.parametrize(
+    "encoding, pre_tokenizer, joint", [("bpe", "signs", True), ("bpe", "whitespace", False), ("words", "signs", False)]
+)
+def test_raw_text_becomes_the_tokens_of_the_corpus(prepare, encoding, pre_tokenizer, joint):
+    folder = prepare(RAW, "--dev", 4, "--encoding", encoding, "--pre-tokenizer", pre_tokenizer, *["--joint"] * joint)
+    text = TextTokenizer.load(REFERENCE, folder)
+    train = read_pairs(folder / f"train.{encoding}")
+    assert {tuple(text.split(source)) for source, _ in RAW} >= {tuple(source) for source, _ in train}
+    assert {target for _, target in RAW} >= {text.join(target) for _, target in train}
+
+
+@pytest.mark.parametrize(
+    ("language", "tokens", "text"),
+    [
+        ("en", "don ' t go , he said : \" 3 . 5 % of 10 , 000 ! \"", "don't go, he said: \"3.5% of 10,000!\""),
+        ("en", "the dogs ' t@@ a@@ il , a t - shirt ...", "the dogs' tail, a t-shirt..."),
+        ("fr", "l ' homme n ' est pas là , dit - il .", "l'homme n'est pas là, dit-il."),
+    ],
+)  # fmt: skip
+def test_tokens_become_text_that_people_read(german, language, tokens, text):
+    source = TextTokenizer.load(REFERENCE, german).source
+    assert TextTokenizer(REFERENCE, source, language).join(tokens.split()) == text

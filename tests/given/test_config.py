@@ -14,7 +14,6 @@ from given.config import PRESETS, Config, ConfigError, add_config_flags, config_
 from given.package import build_model, embedding_tables, make_optimizer
 from given.run_folder import Checkpoint
 from reference.__main__ import main
-from reference.masks import causal_mask, padding_mask
 from reference.model import Transformer
 
 from .conftest import REFERENCE, corpus_flags
@@ -146,19 +145,6 @@ def test_adam_takes_its_epsilon(epsilon):
     model.weight.grad = torch.full((1, 1), gradient)
     optimizer.step()
     assert before - model.weight.item() == pytest.approx(gradient / (gradient + epsilon), rel=1e-3)
-
-
-def test_forward():
-    torch.manual_seed(0)
-    model = Transformer(9, 8, 16, 4, 24, 2).eval()
-    src, tgt = torch.randint(4, 9, (3, 5)), torch.randint(3, 8, (3, 4))
-    src[1, 3:] = 0
-    mask = padding_mask(src, 0)
-    memory, _ = model.encode(src, mask)
-    expected = model.get_predictions(model.decode(tgt, memory, mask, causal_mask(4))[0])
-    torch.testing.assert_close(model(src, tgt, mask), expected)
-    torch.testing.assert_close(model(src, tgt, mask, causal_mask(4), mask), expected)
-    assert not torch.allclose(model(src, tgt), expected), "without a mask, padding is attended to"
 
 
 @pytest.mark.parametrize("available, chosen", [(["cuda", "mps"], "cuda"), (["mps"], "mps"), ([], "cpu")])

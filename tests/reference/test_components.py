@@ -1,4 +1,4 @@
-"""The reference's attention against three other layouts, and its stacks; the component tests judge the rest."""
+"""What component tests do not judge: attention in three other layouts, the end of a stack, data and vocabulary."""
 
 import re
 
@@ -10,35 +10,37 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT, REFERENCE, ROOT
 from reference import attention
 from reference.attention import MultiHeadedAttention
-from reference.layers import LayerNorm
-from reference.model import Encoder
+from reference.data import LONGEST, Batch, BatchLoader, DataError, read_pairs, read_sources
+from reference.masks import causal_mask, diagonal_mask, padding_mask
+from reference.model import Encoder, Transformer
+from reference.vocab import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID, Vocabulary
 from validity.variants import read_cells, read_variants
 
 
-@pytest.fixture(autouse=True)
-def in_float64():
+@pytest.fixture
+def _in_float64():
     torch.set_default_dtype(torch.float64)
     yield
     torch.set_default_dtype(torch.float32)
 
 
-def close(actual, expected):
-    torch.testing.assert_close(actual, expected, rtol=1e-9, atol=1e-9)
-
-
-def copy_norm(ours: LayerNorm, theirs: nn.LayerNorm) -> None:
-    nn.init.normal_(ours.gamma), nn.init.normal_(ours.beta)
-    theirs.weight.data, theirs.bias.data, theirs.eps = ours.gamma.data, ours.beta.data, ours.epsilon
-
-
 def test_pre_norm_stack_ends_with_a_norm():
     encoder = Encoder(12, 3, 20, 2, norm_first=True).eval()
-    copy_norm(encoder.last_norm, other := nn.LayerNorm(12))
-    x = torch.randn(2, 4, 12)
-    state = x
-    for layer in encoder.layers:
-        state, _ = layer(state, None)
-    close(encoder(x, None)[0], other(state))
+    output, _ = encoder(10 * torch.randn(2, 4, 12), None)
+    torch.testing.assert_close(output, nn.functional.layer_norm(output, (12,)), rtol=1e-4, atol=1e-4)
+
+
+def test_forward():
+    torch.manual_seed(0)
+    model = Transformer(9, 8, 16, 4, 24, 2).eval()
+    src, tgt = torch.randint(4, 9, (3, 5)), torch.randint(3, 8, (3, 4))
+    src[1, 3:] = 0
+    mask = padding_mask(src, 0)
+    memory, _ = model.encode(src, mask)
+    expected = model.get_predictions(model.decode(tgt, memory, mask, causal_mask(4))[0])
+    torch.testing.assert_close(model(src, tgt, mask), expected)
+    torch.testing.assert_close(model(src, tgt, mask, causal_mask(4), mask), expected)
+    assert not torch.allclose(model(src, tgt), expected), "without a mask, padding is attended to"
 
 
 VARIANTS = ASSIGNMENT / "proof" / "variants"
@@ -92,6 +94,7 @@ def masks(b, h, q, k):
     return [None, *((torch.rand(shape) < 0.6) | (torch.arange(k) == 0) for shape in shapes)]
 
 
+@pytest.mark.usefixtures("_in_float64")
 @pytest.mark.parametrize("name", WAYS)
 @pytest.mark.parametrize("d, h, kind", [(12, 1, "self"), (12, 3, "cross"), (8, 8, "all different")])
 def test_equal_output_weights_and_gradients(name, d, h, kind):
@@ -124,3 +127,82 @@ def test_each_way_is_judged_in_the_proof_and_shown_on_the_page(reference):
     shown = int(re.search(r'^--8<-- "reference/attention.py:(\d+)"$', page, re.MULTILINE)[1])  # to the end of the file
     text = (REFERENCE / "attention.py").read_text(encoding="utf-8")
     assert text.splitlines()[shown - 1].startswith("class MultiHeadedAttention")
+
+
+def test_unknown_and_rare_tokens_become_unk():
+    vocab = Vocabulary.build([["a", "b", "a"]], min_count=2)
+    assert vocab.encode(["a", "b", "c"]) == [len(SPECIAL_TOKENS), UNK_ID, UNK_ID]
+
+
+def test_pairs_are_read(tmp_path):
+    path = tmp_path / "pairs"
+    path.write_bytes("\ufeffje suis|||i m\r\nil est\u2028la|||he is here\n".encode())
+    assert read_pairs(path) == [(["je", "suis"], ["i", "m"]), (["il", "est", "la"], ["he", "is", "here"])]
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "the file is empty"),
+        (b"a|||b\nno separator\n", ":2: expected `source|||target`, found 'no separator'"),
+        (b"a|||\n", ":1: expected"),
+        (b"a|||b|||c\n", ":1: expected"),
+        (b"\xff\xfe", "not UTF-8 text"),
+        (b"a|||b\n" + b"a " * 513 + b"|||b\n", ":2: a source of 513 tokens, expected at most 512"),
+        (b"a|||" + b"b " * 512 + b"\n", ":1: a target of 512 tokens, expected at most 511"),
+    ],
+)
+def test_bad_pairs_are_refused_with_their_place(tmp_path, content, message):
+    path = tmp_path / "pairs"
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read_pairs(path)
+    assert message in str(caught.value)
+
+
+def test_the_longest_sides_are_what_the_model_can_read():
+    model = Transformer(9, 9, 8, 2, 8, 1)
+    batch = Batch.from_ids([[5] * LONGEST["source"]], [[6] * LONGEST["target"]])
+    memory, _ = model.encode(batch.src, batch.encoder_mask)
+    assert model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)[0].shape == (1, 512, 8)
+
+
+def test_sources_are_read_from_pairs_too(tmp_path):
+    path = tmp_path / "sources"
+    path.write_text("je suis\n\nil est|||he is\n")
+    assert read_sources(path) == [["je", "suis"], [], ["il", "est"]]
+    path.write_text("je suis\n" + "a " * 600 + "\n")
+    with pytest.raises(DataError, match=":2: a source of 600 tokens, expected at most 512"):
+        read_sources(path)
+
+
+def test_batch_and_its_masks():
+    batch = Batch.from_ids([[5, 6, 7], [8]], [[9], [10, 11]])
+    assert batch.src.tolist() == [[5, 6, 7], [8, PAD_ID, PAD_ID]]
+    assert batch.tgt_input.tolist() == [[BOS_ID, 9, PAD_ID], [BOS_ID, 10, 11]]
+    assert batch.labels.tolist() == [[9, EOS_ID, PAD_ID], [10, 11, EOS_ID]]
+    assert batch.src_mask.tolist() == [[[[True] * 3]], [[[True, False, False]]]]
+    assert batch.encoder_mask is batch.src_mask
+    assert batch.tgt_mask[0, 0].tolist() == [[True, False, False], [True, True, False], [True, True, False]]
+
+
+def test_diagonal_mask_is_cut_to_size():
+    diagonal = diagonal_mask(10, 2)
+    batch = Batch.from_ids([[5, 6, 7, 8]], [[9]], diagonal)
+    assert torch.equal(batch.encoder_mask[0, 0], diagonal[:4, :4])
+    assert batch.src_mask.shape == (1, 1, 1, 4)
+    with pytest.raises(DataError, match="a source of 4 tokens"):
+        Batch.from_ids([[5, 6, 7, 8]], [[9]], diagonal_mask(3))
+
+
+@pytest.mark.parametrize("bucketing", [False, True])
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_every_pair_comes_once_an_epoch_and_the_order_changes(bucketing, size):
+    pairs = [([str(i)] * (1 + i % 9), [str(i)]) for i in range(100)]
+    vocab = Vocabulary.build(src for src, _ in pairs)
+    loader = BatchLoader(pairs, vocab, vocab, size, bucketing=bucketing, seed=4)
+    seen = [[row[0] for batch in loader.epoch(number) for row in batch.src.tolist()] for number in (0, 0, 1)]
+    assert sorted(seen[0]) == sorted(vocab.encode([str(i) for i in range(100)]))
+    assert seen[0] == seen[1]
+    assert seen[0] != seen[2]
+    assert len(list(loader.epoch(0))) == len(loader)
