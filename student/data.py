@@ -85,18 +85,6 @@ def note_left_out(path: Path | str, n_long: int, n_lines: int, most_tokens: int 
         print(f"{path}: left out {n_long} of {n_lines} pairs, with more than {most_tokens} tokens on a side")
 
 
-def read_sources(path: Path | str) -> list[list[str]]:
-    """Reads one source per line; of `source|||target` lines it takes the source.
-
-    Raises:
-        DataError: if a source is too long.
-    """
-    sources = [line.split(SEPARATOR)[0].split() for line in read_lines(path)]
-    for number, tokens in enumerate(sources, start=1):
-        check_length(f"{path}:{number}", "source", tokens)
-    return sources
-
-
 def check_length(place: str, side: str, tokens: list[str]) -> None:
     """Raises a DataError if a `source` or `target` has more tokens than the model can read."""
     if len(tokens) > LONGEST[side]:
@@ -177,15 +165,10 @@ def restrict_to_diagonal(src_mask: Tensor, diagonal: Tensor | None) -> Tensor:
 
     Returns:
         src_mask itself, or bool (b, 1, s, s), where padding may have nothing left to attend to.
-
-    Raises:
-        DataError: if the diagonal mask is too small.
     """
     if diagonal is None:
         return src_mask
     length = src_mask.size(-1)
-    if length > diagonal.size(0):
-        raise DataError(f"a source of {length} tokens, but the diagonal mask was drawn for {diagonal.size(0)}")
     return src_mask & diagonal[:length, :length].to(src_mask.device)
 
 

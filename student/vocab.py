@@ -3,7 +3,6 @@
 A vocabulary is built from the training split alone. Any token that does not occur there is `<unk>`.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
@@ -17,25 +16,13 @@ class Vocabulary:
     """A fixed list of tokens; the special ones come first and have the ids given above."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
-        """Takes the ordinary tokens, in the order of their ids.
-
-        Raises:
-            ValueError: if a token occurs twice or is a special one.
-        """
+        """Takes the ordinary tokens, in the order of their ids."""
         self.tokens = [*SPECIAL_TOKENS, *tokens]
         self.ids = {token: index for index, token in enumerate(self.tokens)}
-        if len(self.ids) != len(self.tokens):
-            twice = next(token for token, count in Counter(self.tokens).items() if count > 1)
-            raise ValueError(f"the token {twice!r} occurs twice in the vocabulary")
-
-    @classmethod
-    def build(cls, sentences: Iterable[list[str]], min_count: int = 1) -> "Vocabulary":
-        """Collects the tokens that occur at least `min_count` times, the most frequent first."""
-        return cls.from_counts(Counter(token for sentence in sentences for token in sentence), min_count)
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, int], min_count: int = 1) -> "Vocabulary":
-        """Does the same if the tokens are already counted.
+        """Collects the tokens that occur at least `min_count` times, the most frequent first.
 
         A special token in the text has no special meaning there: it becomes UNK_ID.
         """
