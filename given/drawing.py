@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,9 +24,6 @@ from .config import ConfigError
 from .decoding import add_checkpoint_flag, forced_decode, load_model, translate
 from .package import Package
 from .run_folder import Checkpoint, Watched
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 KINDS = ("encoder", "decoder", "cross")
 FORMATS = (".png", ".svg", ".pdf")
@@ -53,45 +50,45 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Draws where a sentence and its translation attend."""
-    check_format(options.output, (*FORMATS, ".gif") if options.through_time else FORMATS)
-    if options.through_time:
-        title = draw_through_time(options)
-    else:
-        from .pictures import save_figure
-
-        figure = draw_sentence(options)
-        save_figure(figure, options.output)
-        title = figure.get_suptitle()
-    print(f"{title}: {options.output}")
+    os.environ.pop("MPLBACKEND", None)  # of a notebook's host, perhaps not installed here; pictures are only saved
+    formats, draw = ((*FORMATS, ".gif"), draw_through_time) if options.through_time else (FORMATS, draw_sentence)
+    if options.output.suffix.lower() not in formats:
+        raise ConfigError(f"--output {options.output}: expected a name that ends in {', '.join(formats)}")
+    print(f"{draw(options)}: {options.output}")
     return 0
 
 
-def check_format(output: Path, formats: tuple[str, ...] = FORMATS) -> None:
-    """Raises a ConfigError if a picture cannot be written to a file of that name."""
-    os.environ.pop("MPLBACKEND", None)  # of a notebook's host, perhaps not installed here; pictures are only saved
-    if output.suffix.lower() not in formats:
-        raise ConfigError(f"--output {output}: expected a name that ends in {', '.join(formats)}")
+def draw_sentence(options: argparse.Namespace) -> str:
+    """Draws the maps of one sentence in one layer or in all, or what one head computes; returns what is drawn."""
+    from .pictures import plot_matrices, plot_page, save_figure
 
-
-def draw_sentence(options: argparse.Namespace) -> Figure:
-    """Draws the maps of one sentence in one layer or in all, or what one head computes."""
-    from .pictures import plot_matrices, plot_page
-
-    weights, caught, labels = attend(options)
-    heads = [f"head {head + 1}" for head in range(weights[0].size(0))]
+    kind, source, data = options.kind, options.sentence.split(), options.package.data
+    if not source:
+        raise data.DataError("--sentence: it has no tokens")
+    data.check_length("--sentence", "source", source)
+    saved, model = load_model(options)
+    target = translate(model, [source], saved)[0]
+    batch = saved.batch([(source, target)], options.device)
+    within: AbstractContextManager[list[Matrices]] = catching(saved.package) if options.matrices else nullcontext([])
+    with within as caught:
+        weights = [layer[0] for layer in forced_decode(model, batch)[1][kind]]
+    labels = label(kind, source, [saved.package.vocab.BOS, *target])
+    heads = [f"head {head + 1}" for head in range(len(weights[0]))]
     if options.layer == "all" and not options.matrices:
         layers = [f"layer {layer + 1}" for layer in range(len(weights))]
-        return plot_page(weights, layers, heads, *labels, f"{options.kind} attention, all layers")
+        title = f"{kind} attention, all layers"
+        save_figure(plot_page(weights, layers, heads, *labels, title), options.output)
+        return title
     layer = find_layer(options.layer, len(weights))
-    title = f"{options.kind} attention, layer {layer}"
-    if not options.matrices:
-        return plot_page([weights[layer - 1]], [""], heads, *labels, title)
-    if not 1 <= options.head <= len(heads):
-        raise ConfigError(f"--head {options.head}: expected 1 to {len(heads)}")
-    if not caught or caught[layer - 1].weights.shape[1:] != weights[layer - 1].shape:
-        condition = "MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"
-        raise ConfigError(f"--matrices: this works only if {condition}")
-    return plot_matrices(caught[layer - 1].of_head(options.head - 1), *labels, f"{title}, head {options.head}")
+    title = f"{kind} attention, layer {layer}"
+    if options.matrices:
+        title += f", head {options.head}"
+        matrices = find_matrices(options, caught, layer, len(weights))
+        figure = plot_matrices(matrices, *labels, title)
+    else:
+        figure = plot_page([weights[layer - 1]], [""], heads, *labels, title)
+    save_figure(figure, options.output)
+    return title
 
 
 def draw_through_time(options: argparse.Namespace) -> str:
@@ -120,26 +117,16 @@ def draw_through_time(options: argparse.Namespace) -> str:
     return f"{title}, {len(times)} times"
 
 
-def attend(options: argparse.Namespace) -> tuple[list[Tensor], list[Matrices], Labels]:
-    """Runs the model on the sentence of `--sentence` and its own translation.
-
-    Returns the weights of `--kind`, (h, q, k), and all matrices, of each layer, or none; and the labels.
-    """
-    source, data = options.sentence.split(), options.package.data
-    if not source:
-        raise data.DataError("--sentence: it has no tokens")
-    data.check_length("--sentence", "source", source)
-    saved, model = load_model(options)
-    target = translate(model, [source], saved)[0]
-    batch = saved.batch([(source, target)], options.device)
-    within: AbstractContextManager[list[Matrices]] = catching(saved.package) if options.matrices else nullcontext([])
-    with within as caught:
-        weights = forced_decode(model, batch)[1][options.kind]
-    n_layers = len(weights)
-    of_kind = {"encoder": slice(n_layers), "decoder": slice(n_layers, None, 2), "cross": slice(n_layers + 1, None, 2)}
-    matrices = caught[of_kind[options.kind]] if len(caught) == 3 * n_layers else []
-    labels = label(options.kind, source, [saved.package.vocab.BOS, *target])
-    return [layer[0] for layer in weights], matrices, labels
+def find_matrices(options: argparse.Namespace, caught: list[Matrices], layer: int, n_layers: int) -> Matrices:
+    """Returns those of one head; the encoder's layers come first, then self-attention and cross-attention in turn."""
+    if len(caught) != 3 * n_layers:
+        condition = "MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"
+        raise ConfigError(f"--matrices: this works only if {condition}")
+    number = {"encoder": layer - 1, "decoder": n_layers + 2 * layer - 2, "cross": n_layers + 2 * layer - 1}
+    matrices = caught[number[options.kind]]
+    if not 1 <= options.head <= matrices.weights.size(1):
+        raise ConfigError(f"--head {options.head}: expected 1 to {matrices.weights.size(1)}")
+    return matrices.of_head(options.head - 1)
 
 
 def label(kind: str, read: list[str], written: list[str]) -> Labels:

@@ -93,41 +93,35 @@ class Setup:
         return Setup(package, config, src_vocab, tgt_vocab, diagonal)
 
     def build_model(self) -> Transformer:
-        """Builds a fresh model."""
-        return build_model(self.package, self.config, len(self.src_vocab), len(self.tgt_vocab))
+        """Builds a fresh model; initialisation and tying happen here, so that they work with any layout inside it.
+
+        All modules except `nn.Linear` and embeddings keep their default initialisation.
+        """
+        package, config = self.package, self.config
+        sizes = config.d_model, config.n_heads, config.d_ff, config.n_layers, config.dropout, config.norm_first
+        model: Transformer = package.model.Transformer(len(self.src_vocab), len(self.tgt_vocab), *sizes)
+        tables = embedding_tables(package, model)
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Embedding)):
+                if config.initialisation == "xavier":
+                    nn.init.xavier_uniform_(module.weight)
+                else:
+                    nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
+        for table in tables:
+            # Times sqrt(d_model), this gives variance 1: about that of the positions that are added.
+            nn.init.normal_(table, std=config.d_model**-0.5)
+        if config.share_embeddings:
+            share_embeddings(model, tables)
+        if config.tie_output:
+            model.output_projection.weight = tables[-1]
+        if config.inner_dropout:
+            extra("reference_layers", "inner_dropout").add_inner_dropout(model, package, config.inner_dropout)
+        return model
 
     def batch(self, pairs: Sequence[Pair], device: torch.device | str = "cpu") -> Batch:
         """Makes a batch of sentence pairs."""
         ids = [self.src_vocab.encode(pair[0]) for pair in pairs], [self.tgt_vocab.encode(pair[1]) for pair in pairs]
         return self.package.data.Batch.from_ids(*ids, self.diagonal).to(device)
-
-
-def build_model(package: Package, config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
-    """Builds a model; initialisation and tying happen here, so that they work with any layout inside the model.
-
-    All modules except `nn.Linear` and embeddings keep their default initialisation.
-    """
-    sizes = config.d_model, config.n_heads, config.d_ff, config.n_layers
-    model: Transformer = package.model.Transformer(
-        src_vocab_size, tgt_vocab_size, *sizes, config.dropout, config.norm_first
-    )
-    tables = embedding_tables(package, model)
-    for module in model.modules():
-        if isinstance(module, (nn.Linear, nn.Embedding)):
-            if config.initialisation == "xavier":
-                nn.init.xavier_uniform_(module.weight)
-            else:
-                nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
-    for table in tables:
-        # Times sqrt(d_model), this gives variance 1: about that of the positions that are added.
-        nn.init.normal_(table, std=config.d_model**-0.5)
-    if config.share_embeddings:
-        share_embeddings(model, tables)
-    if config.tie_output:
-        tie_output(model, tables[-1])
-    if config.inner_dropout:
-        extra("reference_layers", "inner_dropout").add_inner_dropout(model, package, config.inner_dropout)
-    return model
 
 
 def extra(module: str, setting: str) -> Any:
@@ -146,17 +140,6 @@ def embedding_tables(package: Package, model: Transformer) -> list[nn.Parameter]
         target = next(model.tgt_embedding.parameters())
         tables = [table for table in tables if table is not target] + [target]
     return tables
-
-
-def tie_output(model: Transformer, table: nn.Parameter) -> None:
-    """Makes the target's table the matrix of the output projection, too.
-
-    Raises: ConfigError if either is laid out otherwise than here.
-    """
-    projection = getattr(model, "output_projection", None)
-    if not isinstance(projection, nn.Linear) or projection.weight.shape != table.shape:
-        raise ConfigError("tie_output: needs an nn.Linear `output_projection`; train with --no-tie-output")
-    projection.weight = table
 
 
 def share_embeddings(model: Transformer, tables: Sequence[nn.Parameter]) -> None:

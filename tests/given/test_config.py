@@ -11,7 +11,7 @@ from torch import nn
 
 from given.command_line import choose_device
 from given.config import PRESETS, Config, ConfigError, add_config_flags, config_from_flags
-from given.package import build_model, embedding_tables, make_optimizer
+from given.package import Setup, embedding_tables, make_optimizer
 from given.run_folder import Checkpoint
 from reference.__main__ import main
 from reference.model import Transformer
@@ -35,6 +35,12 @@ EXPECTED = {
     },
 }  # fmt: skip
 SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=24, dropout=0.0)
+
+
+def build_model(**settings):
+    """A fresh model for 99 tokens of each language."""
+    vocab = REFERENCE.vocab.Vocabulary(map(str, range(95)))
+    return Setup(REFERENCE, replace(SMALL, **settings), vocab, vocab, None).build_model()
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -93,15 +99,14 @@ def test_initialisation_and_tying_need_no_layout(monkeypatch):
             self.gain = nn.Parameter(torch.ones(1, SMALL.d_model))
 
     monkeypatch.setattr("reference.model.Transformer", Unusual)
-    model = build_model(REFERENCE, replace(SMALL, tie_output=True), 9, 9)
+    model = build_model(tie_output=True)
     assert model.output_projection.weight is model.tgt_embedding[0].table.weight
     assert torch.equal(model.gain, torch.ones(1, SMALL.d_model))
 
 
 @pytest.mark.parametrize("initialisation, variance", [("xavier", 2 / (64 + 192)), ("kaiming", 2 / 64)])
 def test_matrices_have_the_variance_of_their_initialisation(initialisation, variance):
-    config = replace(SMALL, d_model=64, d_ff=192, initialisation=initialisation)
-    model = build_model(REFERENCE, config, 99, 99)
+    model = build_model(d_model=64, d_ff=192, initialisation=initialisation)
     weight = model.encoder.layers[0].feed_forward.expand.weight  # 64 -> 192
     assert weight.var().item() == pytest.approx(variance, rel=0.1)
     for table in embedding_tables(REFERENCE, model):
@@ -110,8 +115,7 @@ def test_matrices_have_the_variance_of_their_initialisation(initialisation, vari
 
 def test_inner_dropout_drops_inside_and_changes_nothing_else():
     torch.manual_seed(1)
-    plain = build_model(REFERENCE, SMALL, 9, 9)
-    model = build_model(REFERENCE, replace(SMALL, inner_dropout=0.5), 9, 9)
+    plain, model = build_model(), build_model(inner_dropout=0.5)
     model.load_state_dict(plain.state_dict())
     src, tgt = torch.randint(4, 9, (2, 5)), torch.randint(4, 9, (2, 4))
     torch.testing.assert_close(model.eval()(src, tgt), plain.eval()(src, tgt))
@@ -127,7 +131,7 @@ def test_inner_dropout_drops_inside_and_changes_nothing_else():
 
 
 def test_weight_decay_shrinks_matrices_and_leaves_biases():
-    model = build_model(REFERENCE, SMALL, 9, 9)
+    model = build_model()
     optimizer = make_optimizer(replace(SMALL, weight_decay=0.5, learning_rate=0.1), model)
     before = [parameter.detach().clone() for parameter in model.parameters()]
     for parameter in model.parameters():
