@@ -1,11 +1,16 @@
-"""One training run, from the settings to the last step: a model in training, with its complete state."""
+"""One training run, from the settings to the last step: a model in training, with its complete state.
+
+A run's folder has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `history.jsonl` (a line per report) and
+`curves.png`; on request also `epoch-01.pt`, … (or `step-000500.pt`, …) and `tensorboard/`; and the tokenizers of a
+prepared corpus, for `translate`. Each file is whole at any time.
+"""
 
 from __future__ import annotations
 
 import random
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from importlib import import_module
@@ -17,14 +22,20 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
+from foundation.whole_files import make_folder, write_whole
+
 from .config import Config, ConfigError
 from .decoding import bleu, forced_decode, mean_cost, translate
 from .package import Package, Setup, make_optimizer, make_scheduler
-from .run_folder import Checkpoint, CheckpointError, RunFolder, Watched
+from .run_folder import Checkpoint, CheckpointError, Watched, write_report
 
 if TYPE_CHECKING:
     from .package import Batch, Pair
 
+FILES = """best.pt last.pt epoch-*.pt step-*.pt history.jsonl curves.png tensorboard/events.* languages.json
+    tokenizer*.json"""
+STATE = ("step", "history", "since_report", "corpus", "files")
+"""Attributes of a run that a checkpoint has, too."""
 NOTHING = {"loss": 0.0, "batches": 0, "seconds": 0.0}
 DEV_BATCH = 128  # sentences, to measure the loss on dev
 MOST_SCORES = 2**19  # of such a batch for each position: sentences times tokens of the vocabulary; it limits memory
@@ -76,9 +87,12 @@ class Experiment(Setup):
         self.step = 0
         self.history: list[dict[str, float]] = []
         self.watched: Watched | None = None
-        self._since_report = {**NOTHING}
+        self.since_report = {**NOTHING}  # loss, batches and seconds
         self._losses: list[tuple[int, float]] = []  # step and loss, since the run was last saved
         self._stop = False  # Ctrl-C was pressed
+        self._folder: Path | None = None
+        self._keeps_epochs = False
+        self._writer: Any = None  # for TensorBoard
 
     @property
     def steps_per_epoch(self) -> int:
@@ -93,7 +107,7 @@ class Experiment(Setup):
     @property
     def is_finished(self) -> bool:
         """True if all steps are done, and the last of them are reported."""
-        return self.step >= self.total_steps and not self._since_report["batches"]
+        return self.step >= self.total_steps and not self.since_report["batches"]
 
     @classmethod
     def resume(
@@ -120,7 +134,8 @@ class Experiment(Setup):
         saved.load_weights(run.model, path)
         run.optimizer.load_state_dict(saved.optimizer)
         run.scheduler.load_state_dict(saved.scheduler)
-        run.step, run.history, run._since_report = saved.step, saved.history, saved.since_report
+        for name in STATE:
+            setattr(run, name, getattr(saved, name))
         run.watched = Watched(**saved.watched) if saved.watched else None
         if run.step > run.total_steps:
             raise ConfigError(f"{path}: has {run.step} steps already, more than the {run.total_steps} that you ask for")
@@ -132,16 +147,11 @@ class Experiment(Setup):
     def checkpoint(self) -> Checkpoint:
         """Returns the run as it stands."""
         return Checkpoint(
-            **{item.name: getattr(self, item.name) for item in fields(Setup)},
+            **{name: getattr(self, name) for name in (*(item.name for item in fields(Setup)), *STATE)},
             weights=self.model.state_dict(),
             optimizer=self.optimizer.state_dict(),
             scheduler=self.scheduler.state_dict(),
             rng_states={kind: generator.get_rng_state() for kind, generator in self._generators().items()},
-            history=self.history,
-            corpus=self.corpus,
-            files=self.files,
-            step=self.step,
-            since_report=self._since_report,
             watched=vars(self.watched) if self.watched else None,
         )
 
@@ -150,55 +160,92 @@ class Experiment(Setup):
         kind = torch.device(self.device).type
         return {"cpu": torch.random} | ({kind: torch.get_device_module(kind)} if kind != "cpu" else {})
 
-    def run(self, path: Path, progress: bool = True, *, samples: int = 3, marks: bool = False, **kept: Any) -> None:
+    def run(
+        self,
+        path: Path,
+        progress: bool = True,
+        *,
+        samples: int = 3,
+        marks: bool = False,
+        keep_epochs: bool = False,
+        tensorboard: bool = False,
+        tokenizers: Mapping[str, bytes] = {},
+    ) -> None:
         """Trains what is left of the run; after each report it is saved to a folder and shown, with so many samples.
 
-        With `marks`, these keep their byte-pair marks; `kept` are the options of `RunFolder`. Raises: ConfigError if
-        TensorBoard is asked for but not installed; Stopped after Ctrl-C, when all finished steps are saved.
+        With `marks`, these keep their byte-pair marks; `keep_epochs` keeps the checkpoint of each report. `tokenizers`
+        are files of the corpus, by name, that translate raw text later. A new run takes the place of an older one in
+        the folder. Raises: Stopped after Ctrl-C, when all finished steps are saved.
         """
         if not self.is_finished:
             # Whatever is missing or unwritten fails here, not after a trained epoch.
             bleu(list(map(" ".join, self.translate_dev(1))), [""])
             import_module(f"{__package__}.pictures")
-        folder = RunFolder(path, self.step, **kept)
+        make_folder(path)
+        self._folder, self._keeps_epochs = path, keep_epochs
+        for name in FILES.split() if self.step == 0 else ():
+            for older in path.glob(name):
+                older.unlink()
+        for name, content in tokenizers.items():
+            write_whole(path / name, content)
+        if tensorboard:
+            from torch.utils.tensorboard import SummaryWriter
+
+            # What an interrupted run wrote after this step is hidden.
+            self._writer = SummaryWriter(str(path / "tensorboard"), purge_step=self.step + 1)
         if self.watched and not self.watched.epochs:
             self._look(self.step / self.steps_per_epoch)
         try:
             with self._noting_ctrl_c():
                 while not self.is_finished:
-                    translations = self.run_epoch(progress, folder)
-                    self._save(folder, is_report=True)
+                    translations = self.run_epoch(progress)
+                    self._save(is_report=True)
                     print("  ".join(f"{name} {value:g}" for name, value in self.history[-1].items()), flush=True)
                     print("".join(self._draw_samples(translations, samples, marks)), end="", flush=True)
         except Stopped:
             if self.step:
-                self._save(folder, is_report=False)
+                self._save()
             raise
 
-    def _save(self, folder: RunFolder, is_report: bool) -> None:
-        folder.save(self.checkpoint(), self._losses, is_report)
+    def _save(self, is_report: bool = False) -> None:
+        """Saves the run, after a report or between two.
+
+        `last.pt` comes last, so that a run that is stopped here loses nothing.
+        """
+        if not self._folder:
+            return
+        checkpoint = self.checkpoint()
+        if is_report:
+            write_report(self._folder, checkpoint, self._keeps_epochs)
+        checkpoint.save(self._folder / "last.pt")
+        if self._writer:
+            for step, loss in self._losses:
+                self._writer.add_scalar("loss", loss, step)
+            for name in ("train_loss", "dev_loss", "dev_bleu") if is_report else ():
+                self._writer.add_scalar(name, self.history[-1][name], self.step)
+            self._writer.flush()
         self._losses = []
 
-    def run_epoch(self, progress: bool = True, folder: RunFolder | None = None) -> list[list[str]]:
+    def run_epoch(self, progress: bool = True) -> list[list[str]]:
         """Trains to the end of the epoch (or to the next report within it), and measures the model on dev.
 
-        Returns the translations of the dev sources, in subwords. `folder` takes the run after every `save_every` steps.
-        Raises: Stopped after Ctrl-C, if `run` notes it; the run can be saved as it stands.
+        Returns the translations of the dev sources, in subwords. Raises: Stopped after Ctrl-C, if `run` notes it; the
+        run can be saved as it stands.
         """
         report_every = self.config.report_every or self.config.report_epochs * self.steps_per_epoch
         save_every = self.config.save_every or report_every
-        while not self._since_report["batches"] or (self.step % report_every and self.step < self.total_steps):
+        while not self.since_report["batches"] or (self.step % report_every and self.step < self.total_steps):
             if self._stop:
                 raise Stopped
             ends = [(self.step // every + 1) * every for every in (report_every, save_every, self.steps_per_epoch)]
             self._train(min(*ends, self.total_steps) - self.step, progress)
-            if folder and self.step % save_every == 0 and self.step % report_every:
-                self._save(folder, is_report=False)
+            if self.step % save_every == 0 and self.step % report_every:
+                self._save()
         return self._measure()
 
     def _train(self, n_steps: int, progress: bool) -> None:
         """Trains so many steps of one epoch, or fewer after Ctrl-C."""
-        config, start, since = self.config, time.perf_counter(), self._since_report
+        config, start, since = self.config, time.perf_counter(), self.since_report
         epoch, place = divmod(self.step, self.steps_per_epoch)
         first = place * config.accumulate
         n_batches = min(n_steps * config.accumulate, len(self.loader) - first)
@@ -254,7 +301,7 @@ class Experiment(Setup):
 
     def _measure(self) -> list[list[str]]:
         """Measures the model on dev, adds a line to the history, and returns the translations."""
-        start, since = time.perf_counter(), self._since_report
+        start, since = time.perf_counter(), self.since_report
         epoch, is_within = divmod(self.step, self.steps_per_epoch)
         line: dict[str, float] = {"epoch": round(self.step / self.steps_per_epoch, 3) if is_within else epoch}
         if self.config.max_steps or self.config.report_every:
@@ -272,7 +319,7 @@ class Experiment(Setup):
         line["dev_bleu"] = round(bleu(texts, references), 4)
         line["seconds"] = round(since["seconds"] + time.perf_counter() - start, 1)
         self.history.append(line)
-        self._since_report = {**NOTHING}
+        self.since_report = {**NOTHING}
         self._look(line["epoch"])
         return translations
 

@@ -1,9 +1,5 @@
 """The folder of a run: checkpoints, history, curves; `compare` reads them.
 
-A run's folder has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `history.jsonl` (a line per report) and
-`curves.png`; on request also `epoch-01.pt`, … (or `step-000500.pt`, …) and `tensorboard/`; and the tokenizers of a
-prepared corpus, for `translate`.
-
 A checkpoint is a dictionary of tensors, numbers and strings and is read with `weights_only=True`, so loading one runs
 no code from it.
 """
@@ -14,7 +10,6 @@ import argparse
 import io
 import json
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -24,13 +19,10 @@ from torch import Tensor, nn
 
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
-from foundation.whole_files import make_folder, write_whole
+from foundation.whole_files import write_whole
 
 from .config import Config, ConfigError
 from .package import Package, Setup
-
-FILES = """best.pt last.pt epoch-*.pt step-*.pt history.jsonl curves.png tensorboard/events.* languages.json
-    tokenizer*.json"""
 
 
 class CheckpointError(UserError):
@@ -102,62 +94,23 @@ class Watched:
     weights: list[dict[str, Tensor]] = field(default_factory=list)  # then: (n_layers, h, q, k) by kind of attention
 
 
-class RunFolder:
-    """Writes what a run leaves behind; each file is whole at any time."""
+def write_report(folder: Path, checkpoint: Checkpoint, keep: bool) -> None:
+    """Writes the history, its curves and, after the best report or to `keep` it, the checkpoint."""
+    history, last = checkpoint.history, checkpoint.history[-1]
+    if last is best_report(history):
+        checkpoint.save(folder / "best.pt")
+    if keep:
+        kept = f"step-{last['step']:06}" if "step" in last else f"epoch-{last['epoch']:02}"
+        checkpoint.save(folder / f"{kept}.pt")
+    write_whole(folder / "history.jsonl", "".join(json.dumps(line) + "\n" for line in history))
+    draw_curves(history, folder / "curves.png")
 
-    def __init__(
-        self,
-        path: Path,
-        start: int,
-        keep_epochs: bool = False,
-        tensorboard: bool = False,
-        tokenizers: Mapping[str, bytes] | None = None,
-    ) -> None:
-        """Prepares the folder for a run of which `start` steps are done; a new run takes the place of an older one.
 
-        `tokenizers` are files of the corpus, by name, that translate raw text later.
-        """
-        make_folder(path)
-        self.path, self.keep_epochs, self.tokenizers = path, keep_epochs, tokenizers or {}
-        self.thresholds = read_assignment().thresholds  # are drawn beside the curves
-        for name in FILES.split() if start == 0 else ():
-            for older in path.glob(name):
-                older.unlink()
-        self._writer: Any = None
-        if tensorboard:
-            from torch.utils.tensorboard import SummaryWriter
+def draw_curves(history: list[dict[str, float]], path: Path) -> None:
+    """Draws loss and dev BLEU, with the thresholds of the assignment."""
+    from .pictures import plot_history, save_figure  # takes a second to load
 
-            # What an interrupted run wrote after this step is hidden.
-            self._writer = SummaryWriter(str(path / "tensorboard"), purge_step=start + 1)
-
-    def save(self, checkpoint: Checkpoint, losses: list[tuple[int, float]], is_report: bool) -> None:
-        """Saves the run, after a report or between two; `losses` are step and loss since it was last saved.
-
-        `last.pt` comes last, so that a run that is stopped here loses nothing.
-        """
-        for name, content in self.tokenizers.items():
-            write_whole(self.path / name, content)
-        if is_report:
-            last = checkpoint.history[-1]
-            if last is best_report(checkpoint.history):
-                checkpoint.save(self.path / "best.pt")
-            if self.keep_epochs:
-                kept = f"step-{last['step']:06}" if "step" in last else f"epoch-{last['epoch']:02}"
-                checkpoint.save(self.path / f"{kept}.pt")
-            write_whole(self.path / "history.jsonl", "".join(json.dumps(line) + "\n" for line in checkpoint.history))
-            self._draw_curves(checkpoint.history)
-        checkpoint.save(self.path / "last.pt")
-        if self._writer:
-            for step, loss in losses:
-                self._writer.add_scalar("loss", loss, step)
-            for name in ("train_loss", "dev_loss", "dev_bleu") if is_report else ():
-                self._writer.add_scalar(name, last[name], checkpoint.step)
-            self._writer.flush()
-
-    def _draw_curves(self, history: list[dict[str, float]]) -> None:
-        from .pictures import plot_history, save_figure  # takes a second to load
-
-        save_figure(plot_history(history, self.thresholds), self.path / "curves.png")
+    save_figure(plot_history(history, read_assignment().thresholds), path)
 
 
 def best_report(history: list[dict[str, float]]) -> dict[str, float]:

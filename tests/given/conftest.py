@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from given import run_folder
 from given.config import PRESETS
 from given.package import Package
-from given.run_folder import RunFolder
 
 REFERENCE = Package("reference")
 PAIRS = [
@@ -19,7 +19,7 @@ PAIRS = [
 DEV = PAIRS[:4]
 SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=16, epochs=3, batch_size=2, dropout=0.2, learning_rate=5e-3)
 """Eight batches an epoch."""
-DRAW = RunFolder._draw_curves
+DRAW = run_folder.draw_curves
 
 
 def write_pairs(path: Path, pairs=PAIRS) -> Path:
@@ -37,11 +37,11 @@ def corpus_flags(folder: Path) -> list[str]:
 @pytest.fixture(scope="module", autouse=True)
 def _without_curves() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RunFolder, "_draw_curves", lambda folder, history: None)
+        patch.setattr(run_folder, "draw_curves", lambda history, path: None)
         yield
 
 
 @pytest.fixture
 def curves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs draw their curves."""
-    monkeypatch.setattr(RunFolder, "_draw_curves", DRAW)
+    monkeypatch.setattr(run_folder, "draw_curves", DRAW)

@@ -251,8 +251,12 @@ def test_from_the_first_answer_to_translations(course, skeleton, tmp_path, monke
     (tmp_path / LAST).write_text(
         text.replace('replace(PRESETS[\\"fast\\"]', 'replace(PRESETS[\\"tiny\\"]').replace("epochs=3", "epochs=1")
     )
-    printed = run(tmp_path, LAST)
-    assert re.search(r"(\d+) of \1 tests pass, 6 of 6 points", printed["test_3_1"])
+    printed = {}
+    for path in sorted(tmp_path.glob("*.ipynb")):
+        printed |= run(tmp_path, path.name)
+    for task in read_assignment().tasks:
+        if task.components and not task.understanding:
+            assert re.search(r"(\d+) of \1 tests pass", printed[task.marker.replace("task", "test")]), task.number
     assert "epoch 1  train_loss" in printed["code-train"]
     n_lines = len((ROOT / "data/corpus/fren.test.src.bpe").read_text().splitlines())
     assert f"{n_lines} translations in translations.txt" in printed["code-translate"]
