@@ -53,7 +53,8 @@ def run(options: argparse.Namespace) -> int:
 def explain(error: Exception, package: Package) -> str:
     """Says in one line what is wrong in the user's code or files, or with the machine; "" for a mistake of ours."""
     if isinstance(error, ModuleNotFoundError):
-        return f"{error.name} is not installed for this Python: run `pip install -r requirements.txt`"
+        hint = "run `pip install -r requirements.txt`; only instructors have given.extras"
+        return f"{error.name} is not installed for this Python: {hint}"
     if isinstance(error, ValueError) and isinstance(error, package.data.DataError):
         return str(error)
     if isinstance(error, RuntimeError) and ("allocate memory" in str(error) or type(error) is torch.OutOfMemoryError):

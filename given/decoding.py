@@ -20,7 +20,7 @@ from tqdm import tqdm
 from foundation.whole_files import in_one_piece
 
 from .config import LANGUAGES, add_device_flags
-from .package import Package, Setup, extra
+from .package import Package, Setup
 from .run_folder import Checkpoint
 
 if TYPE_CHECKING:
@@ -184,7 +184,9 @@ def run(options: argparse.Namespace) -> int:
     saved = replace(saved, config=replace(saved.config, **given))
     folder = options.checkpoint.parent
     is_raw = options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file()
-    tokenizer = extra("raw_text", str(folder / LANGUAGES)).TextTokenizer.load(package, folder) if is_raw else None
+    if is_raw:
+        from .extras.raw_text import TextTokenizer
+    tokenizer = TextTokenizer.load(package, folder) if is_raw else None
 
     def translate_lines(lines: list[str], first: int = 1) -> str:
         sources = [tokenizer.split(line) if tokenizer else line.split(data.SEPARATOR)[0].split() for line in lines]

@@ -17,7 +17,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from foundation.command_line import UserError
 
-from .config import Config, ConfigError
+from .config import Config
 
 if TYPE_CHECKING:  # for checkers of types: what a package has to offer
     from reference.data import Batch as Batch
@@ -115,21 +115,15 @@ class Setup:
         if config.tie_output:
             model.output_projection.weight = tables[-1]
         if config.inner_dropout:
-            extra("reference_layers", "inner_dropout").add_inner_dropout(model, package, config.inner_dropout)
+            from .extras.reference_layers import add_inner_dropout
+
+            add_inner_dropout(model, package, config.inner_dropout)
         return model
 
     def batch(self, pairs: Sequence[Pair], device: torch.device | str = "cpu") -> Batch:
         """Makes a batch of sentence pairs."""
         ids = [self.src_vocab.encode(pair[0]) for pair in pairs], [self.tgt_vocab.encode(pair[1]) for pair in pairs]
         return self.package.data.Batch.from_ids(*ids, self.diagonal).to(device)
-
-
-def extra(module: str, setting: str) -> Any:
-    """Imports a module of `extras/`, which students do not have. Raises: ConfigError naming who needs it."""
-    try:
-        return import_module(f"given.extras.{module}")
-    except ModuleNotFoundError:
-        raise ConfigError(f"{setting}: it needs given/extras/{module}.py, which only instructors have") from None
 
 
 def embedding_tables(package: Package, model: Transformer) -> list[nn.Parameter]:

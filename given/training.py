@@ -30,7 +30,7 @@ from .config import (
     settings_in,
 )
 from .experiment import Experiment
-from .package import Package, extra
+from .package import Package
 from .run_folder import Checkpoint, Watched
 
 if TYPE_CHECKING:
@@ -97,14 +97,12 @@ def run(options: argparse.Namespace) -> int:
         is_saved = experiment.step and (options.output / "last.pt").is_file()
         raise KeyboardInterrupt("; --resume, with the same --output, goes on" if is_saved else "") from None
     print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
-    best = ["--checkpoint", str(options.output / "best.pt")]
+    best = options.output / "best.pt"
     if options.test_file:
-        parser = argparse.ArgumentParser()
-        decoding.add_flags(parser)
-        words = [*best, "--input", str(options.test_file), "--output", str(options.out_file)]
-        return decoding.run(parser.parse_args(words, argparse.Namespace(package=package, device=options.device)))
-    words = ["python", "-m", package.name, "translate", *best, "--output", f"{package.name}/translations.txt"]
-    print(f"next: {shlex.join(words)}")
+        options.checkpoint, options.input, options.output = best, options.test_file, options.out_file
+        return decoding.run(options)
+    words = ["python", "-m", package.name, "translate", "--checkpoint", str(best)]
+    print(f"next: {shlex.join([*words, '--output', f'{package.name}/translations.txt'])}")
     return 0
 
 
@@ -144,8 +142,11 @@ def prepare(options: argparse.Namespace) -> tuple[Experiment, dict[str, bytes]]:
         pairs = chain(dev_pairs, train_pairs)
         experiment.watched = find_pair(package, options.attention_through_time, pairs)
     languages = files["train"].parent / LANGUAGES
-    tokenizers = extra("raw_text", str(languages)).tokenizer_files(languages.parent) if languages.is_file() else {}
-    return experiment, tokenizers
+    if not languages.is_file():
+        return experiment, {}
+    from .extras.raw_text import tokenizer_files
+
+    return experiment, tokenizer_files(languages.parent)
 
 
 def find_pair(package: Package, sentence: str, pairs: Iterable[Pair]) -> Watched:

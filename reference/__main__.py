@@ -16,8 +16,4 @@ if __name__ == "__main__":
         folder = Path(__file__).resolve().parent
         print(f"type `python -m {folder.name} …` in the folder {folder.parent}", file=sys.stderr)
         sys.exit(2)
-    try:
-        status = main()
-    except KeyboardInterrupt:  # before there is anything to stop
-        status = 130
-    sys.exit(status)
+    sys.exit(main())

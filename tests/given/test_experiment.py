@@ -10,12 +10,10 @@ import torch
 from given.config import PRESETS, ConfigError
 from given.decoding import translate
 from given.experiment import Experiment
-from given.extras.reference_layers import CachedModel
 from given.run_folder import Checkpoint, CheckpointError, Watched
 from given.training import PairsOnDisk
 from reference.__main__ import main
 from reference.data import BatchLoader, DataError, read_pairs, take_census
-from reference.decode import greedy_decode
 from reference.model import Transformer
 
 from .conftest import DEV, PAIRS, REFERENCE, SMALL
@@ -89,19 +87,6 @@ def test_a_run_learns_and_writes_its_folder(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"last.pt", "best.pt", "history.jsonl", "curves.png"}
     assert len((tmp_path / "history.jsonl").read_text().splitlines()) == 12
     assert run.history[-1]["train_loss"] < run.history[0]["train_loss"] / 1.5
-
-
-def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
-    models = []
-
-    def search(model, *inputs, **options):
-        models.append(model)
-        return greedy_decode(model, *inputs, **options)
-
-    monkeypatch.setattr("reference.decode.greedy_decode", search)
-    runs = [Experiment(REFERENCE, replace(SMALL, max_length=6, cached=cached), PAIRS, DEV) for cached in (True, False)]
-    assert runs[0].translate_dev() == runs[1].translate_dev()
-    assert isinstance(models[0], CachedModel) and models[1] is runs[1].model
 
 
 @pytest.mark.parametrize("tie_output", [False, True])

@@ -132,6 +132,7 @@ def test_beam_search_with_the_cache_finds_the_same(beam_size, penalty):
 def test_generate_does_what_the_searches_do():
     model = random_model(True)
     src, mask = random_batch(9, 5)
+    assert choose_search(REFERENCE, model, is_cached=False) is greedy_decode is not choose_search(REFERENCE, model)
     assert model.generate(src, **IDS, max_length=7) == greedy_decode(model, src, mask, **IDS, max_length=7)
     expected = beam_decode(model, src, mask, **IDS, max_length=7, beam_size=3)
     assert model.generate(src, **IDS, max_length=7, beam_size=3) == expected
