@@ -107,7 +107,7 @@ def place_of(path: str) -> str:
 
 def _packed_own_tests(root: Path) -> bytes:
     """Solutions and faults to try students' own tests on. Raises: ReleaseError."""
-    command = [sys.executable, "-m", "autograder.own_work.made_code", ASSIGNMENT_FILE]
+    command = [sys.executable, "-m", "autograder.own_work.own_tests", ASSIGNMENT_FILE]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603  (the command is ours)
     if done.returncode:
         raise ReleaseError(done.stderr.decode("utf-8", "replace").strip().split("\n")[-1])

@@ -2,7 +2,7 @@
 
 What belongs to the assignment (faults, variants, equivalent mutants) is data in `assignment`.
 
-    __main__.py    the command line: prove, mutate, same, outside, questions, hints, calibrate
+    __main__.py    the command line: prove, mutate, same, outside, hints, calibrate
     console.py     command lines made from functions, tables, and commands in processes of their own
     run_tests.py   runs the component tests on many versions of a submission, all of them trusted code
     variants.py    correct implementations that look different; which faults and variants are tried
@@ -10,7 +10,6 @@ What belongs to the assignment (faults, variants, equivalent mutants) is data in
     mutate.py      small changes of solutions that nobody thought of fail a test
     same.py        each test ends alike at home and when graded
     hints.py       by which patterns students get hints, and how often they are right
-    questions.py   a question about a student's code has one right choice, which its text does not show
     outside.py     public implementations get what independent verdicts say: outside_verdicts.py makes them
                    by outside_formulas.py
     calibration.py where to put the BLEU thresholds

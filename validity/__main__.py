@@ -1,4 +1,4 @@
-"""Proves that component tests, diagnosis, questions and thresholds are correct."""
+"""Proves that component tests, diagnosis and thresholds are correct."""
 
 import sys
 from collections.abc import Mapping
@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import CollectionError
 
-from . import calibration, hints, mutate, outside, prove, questions, same
+from . import calibration, hints, mutate, outside, prove, same
 from .console import Command, main_of, make_parser
 
 COMMANDS: Mapping[str, tuple[Command, str]] = {
     "prove": (prove.prove, "--component layers.LayerNorm"),
     "mutate": (mutate.mutate, "--task 1.2"),
     "same": (same.compare, "--every 20"),
-    "questions": (questions.prove, "--every 40"),
     "hints": (hints.measure, "--jobs 2"),
     "outside": (outside.outside, "clones --fetch"),
     "calibrate": (calibration.calibrate, "--seeds 5 --preset fast --epochs 3"),

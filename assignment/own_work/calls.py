@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.own_work.traced_questions import Scene
+from autograder.own_work.questions import Scene
 from autograder.testing.case import Case, SubmissionUnderTest, earlier_keys
 
 Calls = Mapping[str, Callable[[], Any]]
@@ -36,37 +36,34 @@ def padding(b: int, s: int) -> Tensor:
     return mask
 
 
-def scene(component: str, axes: Mapping[int, str], made_with: Mapping[str, Any] | None, **inputs: Tensor) -> Scene:
+def scene(component: str, made_with: Mapping[str, Any] | None, **inputs: Tensor) -> Scene:
     """Describe a call by its arguments; a function has no `made_with`."""
     given = made_with or inputs
     made = ", ".join(f"{name}={value}" if made_with else name for name, value in given.items())
     shapes = ", ".join(f"{name} {tuple(value.shape)}" for name, value in inputs.items())
     call = f"`{component.partition('.')[2]}({made})` with {shapes}."
-    return Scene(component, call, axes, made_with, tuple(inputs.values()))
+    return Scene(component, call, made_with, tuple(inputs.values()))
 
 
 def attention(case: Case) -> Scene:
     """With a mask of padding."""
     b, h, q, k, d = case.choose([(2, 3, 4, 5, 8), (3, 2, 5, 4, 7), (2, 4, 3, 6, 5), (3, 4, 6, 5, 2)])
-    axes = {b: "sentences", h: "heads", q: "queries", k: "keys", d: "features of a head"}
     query, key, value = (normal(case, b, h, n, d) for n in (q, k, k))
-    return scene(ATTENTION, axes, None, query=query, key=key, value=value, mask=padding(b, k))
+    return scene(ATTENTION, None, query=query, key=key, value=value, mask=padding(b, k))
 
 
 def multi_head(case: Case) -> Scene:
     """Cross-attention: other queries than keys."""
     b, h, q, k, d = case.choose([(2, 3, 4, 5, 18), (2, 4, 5, 3, 24), (3, 2, 4, 5, 12), (5, 2, 4, 3, 14)])
-    axes = {b: "sentences", h: "heads", q: "queries", k: "keys", d // h: "features of a head", d: "features"}
     query, key, value = (normal(case, b, n, d) for n in (q, k, k))
     made_with = {"d_model": d, "n_heads": h}
-    return scene(HEADS, axes, made_with, query=query, key=key, value=value, mask=padding(b, k))
+    return scene(HEADS, made_with, query=query, key=key, value=value, mask=padding(b, k))
 
 
 def layer_norm(case: Case) -> Scene:
     """Three axes."""
     b, s, d = case.choose([(2, 5, 8), (3, 4, 6), (4, 3, 7)])
-    axes = {b: "sentences", s: "positions", d: "features", 1: "number for each position"}
-    return scene(NORM, axes, {"d_model": d}, x=normal(case, b, s, d))
+    return scene(NORM, {"d_model": d}, x=normal(case, b, s, d))
 
 
 def attention_by_hand(case: Case) -> Scene:
@@ -80,7 +77,7 @@ def attention_by_hand(case: Case) -> Scene:
         f"the keys ({first}, 0, 0, 0) and (0, {second}, 5, 5), and the values (1, 0, 0, 3) and (0, 2, 4, 0)."
     )
     inputs = (query.view(1, 1, 1, 4), key.view(1, 1, 2, 4), value.view(1, 1, 2, 4))
-    return Scene(ATTENTION, call, {}, None, inputs)
+    return Scene(ATTENTION, call, None, inputs)
 
 
 def norm_by_hand(case: Case) -> Scene:
@@ -89,7 +86,7 @@ def norm_by_hand(case: Case) -> Scene:
     x = torch.tensor([[middle - away, middle + away, middle - away, middle + away]], dtype=torch.float32)
     listed = ", ".join(f"{value:g}" for value in x.flatten().tolist())
     call = f"`LayerNorm(d_model=4)`, as it was made, on one position with the features {listed}."
-    return Scene(NORM, call, {}, {"d_model": 4}, (x,))
+    return Scene(NORM, call, {"d_model": 4}, (x,))
 
 
 SCENES: Mapping[str, Callable[[Case], Scene]] = {

@@ -13,19 +13,12 @@ Place = tuple[int, int, str, bool]
 """First and last line of a statement, an expression, and whether it is looked at after the statement, or before."""
 
 
-def watch(
-    function: Callable[..., Any], inputs: Sequence[Any], places: Sequence[Place]
-) -> tuple[list[Tensor | None], list[int]]:
-    """Call a function, or a module.
-
-    Returns:
-        For each place what the expression is there for the first time, None for what is no tensor or number; and how
-        often its statement is run.
-    """
+def watch(function: Callable[..., Any], inputs: Sequence[Any], places: Sequence[Place]) -> list[Tensor | None]:
+    """Call a function, or a module; return for each place the tensor that it holds for the first time, if any."""
     called: Any = function if hasattr(function, "__code__") else getattr(function, "forward", None)
     code = called.__code__
     tensors: list[Tensor | None] = [None] * len(places)
-    seen, times = [False] * len(places), [0] * len(places)
+    seen = [False] * len(places)
     running: dict[int, set[int]] = {}
 
     def look(frame: FrameType, index: int) -> None:
@@ -47,7 +40,6 @@ def watch(
         for index, (first, _, _, is_after) in enumerate(places):
             if line == first and index not in here:
                 here.add(index)
-                times[index] += 1
                 if not is_after:
                     look(frame, index)
         return trace
@@ -58,7 +50,7 @@ def watch(
         function(*inputs)
     finally:
         sys.settrace(before)
-    return tensors, times
+    return tensors
 
 
 class Recorder:

@@ -22,13 +22,13 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError
-from foundation.texts import as_threshold
+from foundation.texts import as_threshold, last_lines
 
 from ..grading.scoring import ScoringError, read_references, read_translations
 from ..intake.cells import DEFINITIONS, Cell, Distribution, describe_unreadable, read_code, read_notebook
 from ..intake.names import find_mentions
 from ..intake.sources import IntakeError, Locate, RefusedError, Source, Sources, read_release
-from ..own_work import boxes, traced_questions
+from ..own_work import boxes, understand
 from ..running.collection import Collection, InProcessSubmission, run_in_process
 from ..sandbox.worker.loading import describe
 from ..testing.observation import side_by_side
@@ -38,7 +38,6 @@ from . import hints
 HERE = "this notebook"
 TRANSLATIONS = "translations.txt"
 PREDICTIONS = "predictions.json"
-MAX_PRINTED, MAX_LINES = 4000, 20
 GRADED_LATER = ("own_tests",)
 """Their points depend on what students do not have: the faults that their tests find."""
 
@@ -119,7 +118,7 @@ class Course:
     def understand(self, number: str) -> None:
         """Asks three questions about the answer to a task whose tests pass."""
         try:
-            print(traced_questions.tell(number, self.answers()[0], self.assignment))
+            print(understand.tell(number, self.answers()[0], self.assignment))
         except UserError as error:
             print(error)
 
@@ -184,7 +183,7 @@ def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> s
     elif not total:
         lines += ["", "its tests are not here: they are handed out later", printed]
     if total and printed.strip():
-        lines += ["", "output of your code:", *printed.strip()[-MAX_PRINTED:].splitlines()[-MAX_LINES:]]
+        lines += ["", "output of your code:", last_lines(printed.strip())]
     return "\n".join(lines)
 
 

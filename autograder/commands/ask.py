@@ -25,6 +25,7 @@ from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..own_work.sheets import (
     NAME,
+    Examiner,
     Sheet,
     assign_seats,
     n_right,
@@ -63,7 +64,7 @@ def ask(options: argparse.Namespace) -> int:
     """Draw questions for students about their own code.
 
     Draw five questions for a student about the student's own code, for a conversation: the shape of a value at a line,
-    the call on which a changed line makes a difference, what a user would see of a slip.
+    numbers in a call that can be computed by hand, the call on which a changed line makes a difference.
     Every answer is computed by running the code in the sandbox. Write questions.html and answers.html, to be printed,
     with a sheet for each student. The same student gets the same questions all term. With --sitting each student gets
     six other questions, for a sitting in class; --scan then turns the answers into marks. The exit status is 1 if the
@@ -104,8 +105,6 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
     names, sheets = roll.names(), dict[str, Sheet]()
     tqdm.monitor_interval = 0  # its thread would be forked along
     with hold(options.output), open_grader(assignment, TEST_REFERENCES, options.level) as grader:
-        from ..own_work.examiner import Examiner  # imports PyTorch, after the grader's first process has begun
-
         examiner = Examiner(grader, seeds, options.sitting or "", options.hunt)
 
         def draw(entry: HandedIn) -> Sheet:
@@ -134,6 +133,9 @@ def scan(options: argparse.Namespace) -> int:
     task = None if number is None else task_of(number, assignment)
     if task and not task.by_hand:
         raise UserError(f"--task {number}: it has points without a sitting; expected one with `by_hand = true`")
+    if task and not task.points:
+        where = "`sitting` in [understanding]" if task.understanding else "its `points`"
+        raise UserError(f"--task {number}: it gives no points: set {where} in assignment.toml, or leave --task out")
     seats = read_key(options.output)
     answers = read_answers(options.scan, seats)
     if not answers:

@@ -12,19 +12,16 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
 from foundation.places import COMPONENT_TESTS, ROOT
-
-Look = Callable[[Any, Any], Mapping[Any, Callable[[], Any]]]
-"""From a submission and a `Case` to calls, each by the property that distinguishes it."""
 
 
 def stand_ins_of(assignment: Assignment) -> ModuleType:
@@ -79,23 +76,13 @@ def claim_package(folder: Path) -> str:
     return name
 
 
-class OwnWork:
-    """Tables of the assignment's `own_work/` about components, by table; without it they are empty.
+def table_of(assignment: Assignment, name: str) -> Mapping[str, Any]:
+    """A table of the assignment's `own_work/calls.py`, by component; without it, tables are empty.
 
     SCENES has calls of a component to look into, BY_HAND some that can be computed: functions of a `Case` that make a
-    scene. CALLS are calls that distinguish versions: functions of a submission and a `Case`. SYMPTOMS has sentences
-    about what is seen, with calls that return whether it is; or pairs of sentences with calls that return a number: the
-    first is seen where it becomes smaller, the second where it becomes larger.
+    scene. CALLS has calls that distinguish versions, by a description: functions of a submission and a `Case`.
     """
-
-    MODULES: ClassVar = {"SCENES": "calls", "BY_HAND": "calls", "CALLS": "calls", "SYMPTOMS": "symptoms"}
-
-    def __init__(self, assignment: Assignment) -> None:
-        self._assignment = assignment
-
-    def __getitem__(self, table: str) -> Mapping[str, Any]:
-        """Return a table; students have some of them only."""
-        return getattr(part_of(self._assignment, f"own_work.{self.MODULES[table]}"), table, {})
+    return getattr(part_of(assignment, "own_work.calls"), name, {})
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from ..intake.statements import code_of_tests, find_copied
 from ..intake.submission import Intake
 from ..intake.tree import TRANSLATIONS
 from ..own_work.graded import judge_own_work
-from ..own_work.made_code import Implementation, implementations_of
+from ..own_work.own_tests import Implementation, implementations_of
 from ..running.collected_tests import CollectedTests
 from ..sandbox.kept import Notices
 from ..sandbox.submission import Sandbox

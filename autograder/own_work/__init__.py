@@ -1,16 +1,14 @@
 """Own tests, questions and bug hunts about students' own code: at home, in a conversation, or in a sitting in class.
 
-    question.py   a question, and options chosen so that nothing but the code reveals the answer
-    traced_questions.py  questions about a call that is watched; those at home
-    behaviour.py  asks what the code does: shapes, numbers, calls, branches, symptoms; and hunts on paper
-    examiner.py   the kinds of questions that staff ask, which of them, and in which order
-    sheets.py     pages to print; seats, the key, and how many answers are right
-    hunts.py      one line of a component is changed
+    questions.py  kinds of questions: shapes, numbers, calls that a changed line affects
+    understand.py  questions at home, and the answers that are handed in
+    sheets.py     questions that staff ask: drawn, printed; seats, the key, and how many answers are right
+    hunts.py      one line of a component is changed; hunts on paper
     boxes.py      hunts at home; a model that was trained with a mistake
-    versions.py   a component with a line changed, and its results; bench.py has it in the sandbox
+    versions.py   a component with a line changed, and its results
     student_lines.py  a student's code as text, and one-line changes; operators.py has the mutations behind them
-    own_tests.py  the faults that students' own tests find; made_code.py has the implementations
-    graded.py     judges own tests and hunts that were handed in
+    own_tests.py  the faults that students' own tests find, and the implementations that these are tried on
+    graded.py     judges own tests and hunts that were handed in; versions in the sandbox
 
 Every answer comes from running this student's code, and so does the proof that the other options are wrong. A component
 that does not pass its tests is not asked about. What staff ask follows from the term's secret, the student and the

@@ -13,7 +13,6 @@ import random
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from textwrap import shorten
@@ -25,15 +24,17 @@ from tqdm import tqdm
 from foundation.assignment_file import Assignment, Task, read_assignment, released_folder
 from foundation.command_line import UserError
 
-from ..course.assignment_code import OwnWork, stand_ins_of
+from ..course.assignment_code import stand_ins_of
 from ..intake.sources import Sources, read_sources
 from ..running.collection import Collection, InProcessSubmission, run_in_process
 from ..testing.case import SubmissionUnderTest, number_of
+from ..testing.results import Outcome, State
 from .hunts import SEED, Hunt, answer_of, draw_hunt, hunted, student_of
-from .versions import Trial, Versions
+from .questions import LETTERS
+from .student_lines import listing_of
+from .versions import Versions
 
 MISTAKES, FIGURES = "own_work/trained_mistakes.toml", "own_work/trained_mistakes.jsonl"
-LETTERS = "ABCD"
 CLEARLY = {"bleu": 0.08, "batch": 0.15}
 """Differences of figures by which one can tell two models apart, where their losses do not."""
 CLEARLY_IN_LOSS = 0.3
@@ -45,32 +46,22 @@ Row = Mapping[str, Any]
 class AtHome(Versions):
     """Versions of a component in this very process."""
 
-    def __init__(self, name: str, sources: Sources, assignment: Assignment) -> None:
-        super().__init__(name, sources[name.partition(".")[0]][1], SEED, OwnWork(assignment))
-        self._sources, self._assignment = sources, assignment
-        self._task = next(task for task in assignment.tasks if name in task.components)
-
     @contextmanager
     def open(self, text: str | None = None) -> Iterator[InProcessSubmission]:
         """Load the submission, or a version of it, and forget it again."""
-        submission = self._load(text)
+        submission = InProcessSubmission(self.sources_with(text), self.assignment)
         try:
             yield submission
         finally:
             submission.close()
 
-    def judge(self, text: str | None = None) -> Trial:
+    def judge(self, text: str | None = None) -> Sequence[Outcome]:
         """Run the tests of the component's task."""
-        tests = _tests(self._assignment.path)
+        tests = _tests(self.assignment.path)
         tests.outcomes = {}
-        run_in_process(tests, self._load(text), self._task, self.seed)
-        return Trial(tuple(tests.outcomes.values()))
-
-    def _load(self, text: str | None) -> InProcessSubmission:
-        path, own = self._sources[self.module]
-        return InProcessSubmission(
-            {**self._sources, self.module: (path, own if text is None else text)}, self._assignment
-        )
+        submission = InProcessSubmission(self.sources_with(text), self.assignment)
+        run_in_process(tests, submission, self.task, self.seed)
+        return [*tests.outcomes.values()]
 
 
 @lru_cache(maxsize=1)
@@ -78,17 +69,17 @@ def _tests(assignment: Path) -> Collection:
     return Collection(read_assignment(assignment))
 
 
-def hunts_at_home(student: str, sources: Sources, assignment: Assignment, numbers: Sequence[str] = ()) -> list[Hunt]:
-    """Draw a student's hunts, of all tasks or of some. Raises: UserError where something is missing for one."""
+def hunts_at_home(student: str, sources: Sources, assignment: Assignment, number: str = "") -> list[Hunt]:
+    """Draw a student's hunts, of all tasks or of one. Raises: UserError where something is missing for one."""
     if not student.strip():
         raise UserError("whose hunts? expected your name or number, as the course knows you")
-    pairs = [(number, component) for number, component in hunted(assignment) if not numbers or number in numbers]
-    if not pairs:
-        known = ", ".join(number for number, _ in hunted(assignment))
-        raise UserError(f"there is no hunt in {', '.join(numbers)}: expected one of {known}")
+    components = hunted(assignment)
+    if number and number not in components:
+        raise UserError(f"there is no hunt in {number}: expected one of {', '.join(components)}")
+    wanted = [number] if number else [*components]
     return [
-        _hunt_at_home(number, component, student, tuple(sources.items()), assignment.path)
-        for number, component in tqdm(pairs, "hunts", unit="hunt", disable=None, leave=False)
+        _hunt_at_home(number, components[number], student, tuple(sources.items()), assignment.path)
+        for number in tqdm(wanted, "hunts", unit="hunt", disable=None, leave=False)
     ]
 
 
@@ -97,20 +88,20 @@ def _hunt_at_home(number: str, component: str, student: str, sources: Any, path:
     assignment, modules = read_assignment(path), dict(sources)
     if (module := component.partition(".")[0]) not in modules:
         raise UserError(f"{assignment.package}/{module}.py is missing: the hunt in {number} is made of your own code")
-    versions = AtHome(component, modules, assignment)
-    trial = versions.judge()
-    if not trial.outcomes:
+    versions = AtHome(component, modules, SEED, assignment)
+    outcomes = versions.judge()
+    if not outcomes:
         raise UserError(f"the tests of {number} are handed out later, and the hunt with them")
-    if trial.rows:
+    if any(outcome.state is not State.PASSED for outcome in outcomes):
         raise UserError(f"pass the tests of {number} first: the hunt is made of your own code")
-    if (hunt := draw_hunt(number, versions, student, assignment)) is None:
+    if (hunt := draw_hunt(versions, student)) is None:
         raise UserError(f"no change of your {versions.title} makes a hunt: leave {number} out")
     return hunt
 
 
 def open_box(number: str, student: str, sources: Sources, assignment: Assignment, kind: str) -> Callable[..., Any]:
     """Return the call of a hunt's `box`, or of `right`. Raises: UserError where it cannot be had."""
-    [hunt] = hunts_at_home(student, sources, assignment, [number])
+    [hunt] = hunts_at_home(student, sources, assignment, number)
     submission = InProcessSubmission(sources, assignment)
     made = stand_ins_of(assignment).Hunt(submission.package.name, hunt.content)
     call: Callable[..., Any] = getattr(made, kind)
@@ -126,21 +117,6 @@ right = partial(box, kind="right")
 """Your component as it is, with the same parameters."""
 
 
-def describe_hunts(student: str, sources: Sources, assignment: Assignment) -> str:
-    """Describe a student's hunts in words. Raises: UserError; see `hunts_at_home`."""
-    parts = [
-        f"The hunts of {student}: in each component below, one line of your code is changed in the box. "
-        "Each entry, such as the one below its listing, goes into what `findings` in hunts.py returns."
-    ]
-    for hunt in hunts_at_home(student, sources, assignment):
-        listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(hunt.lines.values(), start=1))
-        shapes = [tuple(value.shape) if isinstance(value, Tensor) else None for value in hunt.scene.inputs]
-        calls = f'box("{hunt.number}", "{student}") and right("{hunt.number}", "{student}") take tensors; an example'
-        parts += [listing, f"{calls} has the shapes {', '.join(map(str, shapes))}."]
-        parts += [f'    "{hunt.number}": {{"line": …, "now": "…", "input": […]}},']
-    return "\n\n".join(parts)
-
-
 def check_at_home(submission: SubmissionUnderTest, task: Task, item: str, assignment: Assignment) -> None:
     """Check an item of the rubric on the student's own machine. Raises: CheckFailed, NotImplementedError, UserError."""
     __tracebackhide__ = True
@@ -152,39 +128,38 @@ def check_at_home(submission: SubmissionUnderTest, task: Task, item: str, assign
     hunt.check(part, answer_of(hunt, answers))
 
 
-@dataclass(frozen=True)
-class TrainedModel:
-    """A model with a mistake, beside one without it, and four mistakes to choose from."""
+def tell_hunts(student: str, sources: Sources, assignment: Assignment, answer: str = "") -> str:
+    """Describe a student's hunts, and a trained model with a mistake; or reply to an answer about the model.
 
-    rows: tuple[Row, Row]  # with the mistake, and without
-    options: Sequence[str]
-    right: str  # its letter
-
-    def describe(self) -> str:
-        """Describe the model, with the four mistakes."""
-        wrong, due = self.rows
-        loss, loss_due = (math.nan if row["loss"] is None else row["loss"] for row in self.rows)
-        lines = [
-            "A model was trained with one of these mistakes (preset quick). In brackets: one without it.",
-            f"  loss at the end {loss:.2f} ({loss_due:.2f}), dev BLEU {wrong['bleu']:.2f} ({due['bleu']:.2f}), "
-            f"translations that change in a batch of four {wrong['batch']:.0%} ({due['batch']:.0%})",
-        ]
-        for (source, _, got), (_, _, good) in zip(wrong["samples"], due["samples"], strict=True):
-            lines.append(f"  {source} → {_cut(got)} ({good})")
-        for source, alone, together in wrong["example"]:
-            lines.append(f"  {source} → {_cut(alone)} In a batch: {_cut(together)}")
-        return "\n".join([*lines, *(f"{letter}: {text}" for letter, text in zip(LETTERS, self.options, strict=True))])
-
-    def reply(self, answer: str) -> str:
-        """Say whether a letter is right. Raises: UserError unless it is one of them."""
-        letter = answer.strip().upper()
+    Raises: UserError unless the answer is one of the letters; see `hunts_at_home`.
+    """
+    model, letter = draw_model(student, assignment), answer.strip().upper()
+    if model and letter:
         if letter not in [*LETTERS]:
             raise UserError(f"the answer {answer!r}: expected one of {', '.join(LETTERS)}")
-        return f"{letter} is right." if letter == self.right else f"{letter} is wrong: what would you see of it?"
+        is_right = letter == model[1]
+        return f"{letter} is right." if is_right else f"{letter} is wrong: what would you see of it?"
+    parts = [
+        f"The hunts of {student}: in each component below, one line of your code is changed in the box. "
+        "Each entry, such as the one below its listing, goes into what `findings` in hunts.py returns."
+    ]
+    for hunt in hunts_at_home(student, sources, assignment):
+        shapes = [tuple(value.shape) if isinstance(value, Tensor) else None for value in hunt.scene.inputs]
+        calls = f'box("{hunt.number}", "{student}") and right("{hunt.number}", "{student}") take tensors; an example'
+        parts += [listing_of(hunt.versions.lines), f"{calls} has the shapes {', '.join(map(str, shapes))}."]
+        parts += [f'    "{hunt.number}": {{"line": …, "now": "…", "input": […]}},']
+    if model:
+        parts += [f'{model[0]}\nto check an answer: --answer LETTER, or in a notebook hunt("{student}", LETTER)']
+    return "\n\n".join(parts)
 
 
-def draw_model(student: str, assignment: Assignment) -> TrainedModel | None:
-    """Draw a student's trained model; None where the assignment has none."""
+def draw_model(student: str, assignment: Assignment) -> tuple[str, str] | None:
+    """Draw a student's model with a mistake.
+
+    Returns:
+        What is seen of it, beside a model without one, with four mistakes to choose from; and the letter of its own.
+        None where the assignment has no such models.
+    """
     mistakes, figures = (assignment.folder / name for name in (MISTAKES, FIGURES))
     if not mistakes.is_file():
         return None
@@ -195,20 +170,22 @@ def draw_model(student: str, assignment: Assignment) -> TrainedModel | None:
     fault = draw.choice(sorted(rows))
     others = [other for other in sorted(rows) if _differ(rows[fault], rows[other])]
     options = draw.sample([fault, *draw.sample(others, len(LETTERS) - 1)], len(LETTERS))
-    return TrainedModel((rows[fault], intact), [words[name] for name in options], LETTERS[options.index(fault)])
+    choices = [f"{letter}: {words[name]}" for letter, name in zip(LETTERS, options, strict=True)]
+    return "\n".join([*_describe(rows[fault], intact), *choices]), LETTERS[options.index(fault)]
 
 
-def tell_hunts(student: str, sources: Sources, assignment: Assignment, answer: str = "") -> str:
-    """Describe a student's hunts, and a trained model with a mistake; or reply to an answer about the model.
-
-    Raises: UserError; see `hunts_at_home`.
-    """
-    model = draw_model(student, assignment)
-    if model and answer:
-        return model.reply(answer)
-    hunts = describe_hunts(student, sources, assignment)
-    how = f'to check an answer: --answer LETTER, or in a notebook hunt("{student}", LETTER)'
-    return f"{hunts}\n\n{model.describe()}\n{how}" if model else hunts
+def _describe(wrong: Row, due: Row) -> Iterator[str]:
+    """What is seen of a model with a mistake, and of one without, in lines."""
+    loss, loss_due = (math.nan if row["loss"] is None else row["loss"] for row in (wrong, due))
+    yield "A model was trained with one of these mistakes (preset quick). In brackets: one without it."
+    yield (
+        f"  loss at the end {loss:.2f} ({loss_due:.2f}), dev BLEU {wrong['bleu']:.2f} ({due['bleu']:.2f}), "
+        f"translations that change in a batch of four {wrong['batch']:.0%} ({due['batch']:.0%})"
+    )
+    for (source, _, got), (_, _, good) in zip(wrong["samples"], due["samples"], strict=True):
+        yield f"  {source} → {_cut(got)} ({good})"
+    for source, alone, together in wrong["example"]:
+        yield f"  {source} → {_cut(alone)} In a batch: {_cut(together)}"
 
 
 def read_mistakes(path: Path) -> list[dict[str, str]]:

@@ -1,25 +1,81 @@
-"""Judges the tasks that need more than component tests: a student's own tests (E.4), and bug hunts (E.7)."""
+"""Judges the tasks that need more than component tests: a student's own tests (E.4), and bug hunts (E.7).
+
+A component and versions of it run in the sandbox. Whatever submitted code does there is a result: nothing is drawn of
+code that does not work.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import Protocol
 
-from foundation.assignment_file import Task
+from foundation.assignment_file import Assignment, Task
 
 from ..intake.sources import tree_of
 from ..intake.submission import Intake
+from ..running.collected_tests import CollectedTests
 from ..sandbox.errors import SubmissionError, SubmissionTimeoutError
 from ..sandbox.submission import Sandbox
+from ..sandbox.zygote import Zygote
 from ..testing.results import CheckFailed, Outcome, State, TaskResult, judge_task
-from .bench import Bench, Component
 from .hunts import SEED, Hunt, answer_of, draw_hunt, hunted, student_of
-from .made_code import Implementation
-from .own_tests import Suite, try_all
+from .own_tests import Implementation, Suite, try_all
 from .student_lines import MOST_TESTS, named_tests
+from .versions import Versions
+
+CHANGED_CPU_SECONDS = 4
+"""CPU time of the workers of a changed version: one that runs longer, in a loop without end, is no question."""
 
 Known = Mapping[str, Sequence[Implementation]]
 """Implementations that own tests are tried on, by component."""
+
+
+class Bench(Protocol):
+    """The means to run submissions; the grader is one."""
+
+    assignment: Assignment
+    tests: CollectedTests
+    zygote: Zygote
+
+
+class InSandbox(Versions):
+    """A component of a submission in the sandbox, and versions of it."""
+
+    def __init__(self, name: str, intake: Intake, bench: Bench, seed: int) -> None:
+        super().__init__(name, intake.sources, seed, bench.assignment)
+        self._intake, self._bench = intake, bench
+        self._outcomes: dict[str | None, list[Outcome]] = {}
+
+    @property
+    def works(self) -> bool:
+        """True if it passes, as handed in, all tests of its task."""
+        outcomes = self.judge()
+        return bool(outcomes) and all(outcome.state is State.PASSED for outcome in outcomes)
+
+    def judge(self, text: str | None = None) -> Sequence[Outcome]:
+        """Run the tests of its task on the code, or on a version."""
+        if text not in self._outcomes:
+            marker, outcomes = self.task.marker, list[Outcome]()
+            with self.open(text) as sandbox:
+                for ended in self._bench.tests.run(sandbox, self.seed, only=marker):
+                    outcomes = ended.get(marker, outcomes)
+            self._outcomes[text] = outcomes
+        return self._outcomes[text]
+
+    @contextmanager
+    def open(self, text: str | None = None) -> Iterator[Sandbox]:
+        """Open the submission, or a version of it, in the sandbox."""
+        assignment = self.assignment
+        if text is not None:
+            limits = replace(assignment.limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
+            assignment = replace(assignment, limits=limits)
+        # Its time need not be left to other components: else a busy machine would decide what is asked.
+        zygote, locate = self._bench.zygote, self._intake.locate
+        with Sandbox(self.sources_with(text), assignment, zygote=zygote, locate=locate, is_fair=False) as sandbox:
+            yield sandbox
+            sandbox.budget.check_sandbox()
 
 
 def judge_own_work(intake: Intake, task: Task, bench: Bench, known: Known, seed: int) -> TaskResult:
@@ -66,7 +122,7 @@ def _judge_tests(intake: Intake, task: Task, bench: Bench, known: Known, seed: i
 
 def _judge_hunts(intake: Intake, task: Task, bench: Bench) -> list[Outcome]:
     student = student_of(task.components[0], intake.sources)
-    hunts = {number: _drawn(number, name, student, intake, bench) for number, name in hunted(bench.assignment)}
+    hunts = {number: _drawn(number, name, student, intake, bench) for number, name in hunted(bench.assignment).items()}
     contents = [hunt.content for hunt in hunts.values() if isinstance(hunt, Hunt)]
     with Sandbox(intake.sources, bench.assignment, zygote=bench.zygote, locate=intake.locate) as sandbox:
         answers = sandbox.apply("find", task.components[0], contents, isolated=False)
@@ -75,13 +131,12 @@ def _judge_hunts(intake: Intake, task: Task, bench: Bench) -> list[Outcome]:
 
 def _drawn(number: str, name: str, student: str, intake: Intake, bench: Bench) -> Hunt | str:
     """Return a hunt, or the reason why there is none."""
-    component = Component(name, intake, bench, SEED)
+    component = InSandbox(name, intake, bench, SEED)
     if component.module not in intake.submitted:
         return f"{component.title} was not handed in"
     if not component.works:
         return f"your {component.title} does not pass the tests of {number}: a hunt is made of code that does"
-    hunt = draw_hunt(number, component, student, bench.assignment)
-    return hunt or f"no change of your {component.title} makes a hunt"
+    return draw_hunt(component, student) or f"no change of your {component.title} makes a hunt"
 
 
 def _judged(item: str, hunts: Mapping[str, Hunt | str], answers: object) -> Outcome:

@@ -2,14 +2,14 @@
 
 The change is drawn by the term, the student's name and the code, among small changes that raise no exception, keep all
 shapes and fail some tests of the task: about as many for everybody. Nothing is handed out but what the student has
-written. Home (`boxes.py`) and grading (`graded.py`) draw alike; hunts on paper (`behaviour.py`) have the same rule.
+written. Home (`boxes.py`) and grading (`graded.py`) draw alike; hunts on paper have the same rule.
 """
 
 from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,13 +22,13 @@ from foundation.assignment_file import Assignment
 from ..intake.sources import Sources, tree_of
 from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import expect, fail
-from .student_lines import Change, changes_of, definition_of, lines_of, mixed, statements_in, todo_in
-from .traced_questions import Scene
-from .versions import Trial, Versions, differ, tensors_of
+from ..testing.results import Outcome, State
+from .questions import Question, Scene
+from .student_lines import Change, definition_of, mixed, todo_in
+from .versions import MOST_TRIED, Versions, differ, tensors_of
 
 SEED = 0
 """Of the inputs of tests and calls by which a change is chosen."""
-MOST_TRIED = 12
 LEAST_TYPICAL, MOST_TYPICAL, MOST_MISSED = 0.1, 0.6, 0.8
 """Share of the tests that a change should fail: so that all hunts are about as hard; and the largest one."""
 SCALES = (1.0, 0.01, 30.0)
@@ -38,24 +38,26 @@ THE_INPUT = "an input that shows it"
 
 Inputs = Sequence[Tensor | None]
 """Of a call."""
-Quiet = tuple[Change, Trial, set[str]]
-"""A change, how the tests ended with it, and the calls on which it differs."""
+Quiet = tuple[Change, list[Outcome], set[str]]
+"""A change, the tests that fail with it, and the calls on which it differs."""
 
 
-def quiet_changes(versions: Versions, changes: Iterable[Change]) -> Iterator[Quiet]:
+def quiet_changes(versions: Versions, draw: random.Random) -> Iterator[Quiet]:
     """Yield the changes that do for a hunt; last those that fail an untypical share of the tests."""
     others: list[tuple[float, Quiet]] = []
-    for change in changes:
+    for change in mixed(versions.changes, draw)[:MOST_TRIED]:
         differing = versions.differing(change.text)
         if not differing or change.after == "pass" or not versions.keeps_shapes(change.text):
             continue
-        trial = versions.judge(change.text)
-        if trial.is_clear and 0 < trial.share <= MOST_MISSED and all(trial.rows.values()):
-            away = max(LEAST_TYPICAL - trial.share, trial.share - MOST_TYPICAL, 0)
-            if away:
-                others.append((away, (change, trial, differing)))
-            else:
-                yield change, trial, differing
+        outcomes = versions.judge(change.text)
+        missed = [outcome for outcome in outcomes if outcome.state is not State.PASSED]
+        share = len(missed) / max(1, len(outcomes))
+        if not 0 < share <= MOST_MISSED or any(outcome.state is not State.FAILED for outcome in missed):
+            continue
+        if LEAST_TYPICAL <= share <= MOST_TYPICAL:
+            yield change, missed, differing
+        else:
+            others.append((max(LEAST_TYPICAL - share, share - MOST_TYPICAL), (change, missed, differing)))
     yield from (quiet for _, quiet in sorted(others, key=lambda entry: entry[0]))
 
 
@@ -63,36 +65,34 @@ def quiet_changes(versions: Versions, changes: Iterable[Change]) -> Iterator[Qui
 class Hunt:
     """A component of a student with one line changed."""
 
-    number: str  # of the component's task
     student: str  # whose it is
     versions: Versions  # where it is run
     change: Change
-    suspects: Sequence[Change]  # all changes that might have been drawn
-    lines: Mapping[int, str]  # of the component, by their numbers in its module, as its listing shows them
     scene: Scene  # a call of it, with arguments for the constructor of a class
 
-    def listed(self, line: int) -> int:
-        """Return the number in the listing of a line of the module."""
-        return list(self.lines).index(line) + 1
+    @property
+    def number(self) -> str:
+        """The number of the component's task."""
+        return self.versions.task.number
 
     @property
     def content(self) -> dict[str, Any]:
         """Everything from which `Hunt` of the stand-ins makes boxes beside the student's code."""
-        first = min(self.lines)
+        first, lines = min(self.versions.lines), self.versions.lines
         return {
             "number": self.number,
             "component": self.versions.name,
-            "lines": [[line - first, text] for line, text in self.lines.items()],
+            "lines": [[line - first, text] for line, text in lines.items()],
             "own": self._definition(self.versions.text),
             "changed": self._definition(self.change.text),
-            "suspects": [[self.listed(change.line), change.after] for change in self.suspects],
+            "suspects": [[self.versions.number(change.line), change.after] for change in self.versions.changes],
             "made_with": dict(self.scene.made_with) if self.scene.made_with is not None else None,
             "inputs": list(self.scene.inputs),
         }
 
     def _definition(self, text: str) -> str:
-        first, last = min(self.lines), max(self.lines)
-        return "\n".join(text.split("\n")[first - 1 : last])
+        lines = self.versions.lines
+        return "\n".join(text.split("\n")[min(lines) - 1 : max(lines)])
 
     def run(self, calls: Sequence[Inputs], text: str | None = None) -> list[list[Tensor] | None]:
         """Return the results of calls of the code, or of a version, with random parameters; None where one raises."""
@@ -159,7 +159,7 @@ class Hunt:
     def _check_line(self, number: Any, code: Any) -> None:
         """Accept any line with which the code does what the box does: several may explain it."""
         __tracebackhide__ = True
-        known = dict(enumerate(self.lines, start=1))
+        known = dict(enumerate(self.versions.lines, start=1))
         is_number = isinstance(number, int) and number in known
         expect(is_number, self._about("the line"), f"a whole number from 1 to {len(known)}", shown(number))
         is_code = isinstance(code, str) and "\n" not in code and len(code) <= LONGEST_CODE
@@ -175,26 +175,46 @@ class Hunt:
         expect(is_same, changed, "the same results as the box, in every call", "others")
 
 
-def draw_hunt(number: str, versions: Versions, student: str, assignment: Assignment) -> Hunt | None:
+def draw_hunt(versions: Versions, student: str) -> Hunt | None:
     """Draw a student's hunt in a component whose tests pass; None where no change of it is quiet enough.
 
     Raises: CheckFailed, NotImplementedError where the component is not there.
     """
-    sources = {versions.module: ("", versions.text)}
-    definition, lines = definition_of(versions.name, sources), lines_of(versions.name, sources)
-    word = f"{assignment.term} {''.join(student.lower().split())} {' '.join(lines.values())}"
+    word = f"{versions.assignment.term} {''.join(student.lower().split())} {' '.join(versions.lines.values())}"
     draw = random.Random(number_of(versions.name, word))  # noqa: S311  the same at home and where it is graded
-    suspects = [change for change in changes_of(versions.text, list(statements_in(definition))) if change.line in lines]
-    scene: Scene = versions.tables["SCENES"][versions.name](Case(SEED, f"hunts in {versions.name}"))
-    changes = quiet_changes(versions, mixed(suspects, draw)[:MOST_TRIED])
-    hunts = (Hunt(number, student.strip(), versions, change, suspects, lines, scene) for change, _, _ in changes)
+    scene: Scene = versions.table("SCENES")(Case(SEED, f"hunts in {versions.name}"))
+    hunts = (Hunt(student.strip(), versions, change, scene) for change, *_ in quiet_changes(versions, draw))
     return next((hunt for hunt in hunts if hunt.can_be_seen), None)
 
 
-def hunted(assignment: Assignment) -> list[tuple[str, str]]:
-    """Return the tasks that hunts are about, with their components."""
+def hunt_question(versions: Versions, draw: random.Random) -> Question | None:
+    """A hunt on paper: a changed line, and what is seen of it; None where no change is quiet enough."""
+    for change, missed, differing in quiet_changes(versions, draw):
+        same = sorted(versions.results()[0].keys() - differing)
+        text = (
+            f"In your `{versions.title}` one line was changed. It now returns something else for "
+            f"{draw.choice(sorted(differing))}{f', and still the same for {draw.choice(same)}' if same else ''}.",
+            "Which line is it? Why does it lead to this? What would be correct? Which other input shows it? "
+            "A point for each.",
+        )
+        tests = dict.fromkeys(f"`{outcome.test.partition('[')[0]}`" for outcome in missed)
+        why = (
+            f"It was `{change.before}`; any other correction that passes the task's tests is correct as well.",
+            f"It shows for: {'; '.join(sorted(differing))}.",
+            f"It breaks {', '.join(tests)}.",
+        )
+        # Docstrings and comments could tell what was there.
+        lines = versions.lines | {change.line: change.text.split("\n")[change.line - 1]}
+        shown = tuple(line.partition("  #")[0] for line in lines.values())
+        answer = f"Line {versions.number(change.line)}: `{change.after.partition('  #')[0]}`"
+        return Question("hunt", versions.name, text, answer, lines=shown, why=why)
+    return None
+
+
+def hunted(assignment: Assignment) -> dict[str, str]:
+    """Return the components that hunts are about, by the numbers of their tasks."""
     about = [name for task in assignment.tasks if task.understanding == "hunts" for name in task.asks_about]
-    return [(task.number, name) for name in about for task in assignment.tasks if name in task.components][: len(about)]
+    return {task.number: name for name in about for task in assignment.tasks if name in task.components}
 
 
 def student_of(component: str, sources: Sources) -> str:

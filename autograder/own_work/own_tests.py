@@ -8,32 +8,108 @@ come in random order. Each test is a request of its own; a worker answers whethe
 A test that rejects correct code counts for nothing, whatever it finds. A fault is not tried once half of its group is
 found; if the test that has found it then turns out to reject correct code, the fault is tried in another round, among
 all correct implementations again.
+
+Implementations are made of the reference and the catalogue, as `own_tests.toml` names them. A grading server, which has
+neither, gets them in a file:
+
+    python -m autograder.own_work.own_tests FILE         prints what a server tries own tests on
 """
 
 from __future__ import annotations
 
+import ast
+import base64
+import json
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import sys
+import tomllib
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from operator import attrgetter
+from pathlib import Path
 
-from foundation.assignment_file import Assignment
+from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.assignment_tables import Contract
+from foundation.command_line import UserError
 from foundation.texts import counted
 
-from ..intake.sources import Source, Sources
+from ..course.assignment_code import read_cells
+from ..course.catalogue import apply, faults_of
+from ..intake.sources import Source, Sources, read_modules
 from ..sandbox.errors import SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from ..sandbox.submission import Implementations, Sandbox
 from ..sandbox.worker.messages import Answer, Encoder, ProtocolError
 from ..sandbox.zygote import Zygote
 from ..testing.results import Outcome, State
-from .made_code import Implementation
 
+OWN_TESTS, PACKED = "own_tests.toml", "own_tests.packed"
+REFERENCE = "reference"
 MOST_LAWS = 2
 """That one test may be said to demand."""
 PATIENCE = 2.0
 """Times the limit in seconds: so long may the tests take on a busy machine, if they compute for less than the limit."""
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One implementation of a component."""
+
+    name: str  # "reference", or of a correct variant; the id of a fault
+    text: str  # Python that sets the name `implementation`
+    group: str = ""  # the item of the rubric that a faulty one belongs to; "" = it is right
+    law: str = ""  # of a right one: what a test has demanded that accepts either this one or the reference
+
+
+def implementations_of(task: Task, assignment: Assignment) -> dict[str, list[Implementation]]:
+    """All implementations, by component, the reference first. Raises: UserError where the file names an unknown one."""
+    packed = assignment.folder / PACKED
+    if packed.is_file():
+        content = json.loads(zlib.decompress(base64.b85decode(packed.read_bytes())))
+        return {component: [Implementation(**row) for row in content[component]] for component in task.tests_of}
+    return {component: list(_made(component, task, assignment)) for component in task.tests_of}
+
+
+def _made(component: str, task: Task, assignment: Assignment) -> Iterator[Implementation]:
+    table = tomllib.loads((assignment.folder / OWN_TESTS).read_text(encoding="utf-8"))[component]
+    module = component.partition(".")[0]
+    sources = read_modules(assignment.reference)
+    if module not in sources:
+        raise UserError(f"{assignment.reference}: no {module}.py in it; expected the solution, beside the assignment")
+    cells = {
+        cell.name: cell.text
+        for path in sorted((assignment.folder / "proof" / "variants").glob(f"{module}*.py"))
+        for cell in read_cells(path)
+    }
+    faults = {fault.id: fault for fault in faults_of(assignment)}
+    for variant in table["right"]:
+        if variant != REFERENCE and variant not in cells:
+            raise UserError(f"{OWN_TESTS}: {component}: right: there is no correct variant {variant!r}")
+        text = sources[module][1] if variant == REFERENCE else cells[variant]
+        yield Implementation(variant, _alone(component, text), law=table["laws"].get(variant, ""))
+    for group, ids in table["groups"].items():
+        if group not in {item.name for item in task.items}:
+            raise UserError(f"{OWN_TESTS}: {component}: groups: task {task.number} has no item {group!r}")
+        for fault in ids:
+            if fault not in faults:
+                raise UserError(f"{OWN_TESTS}: {component}: {group}: there is no fault {fault!r}")
+            yield Implementation(fault, _alone(component, apply(faults[fault], sources)[module][1]), group)
+
+
+def _alone(component: str, text: str) -> str:
+    """A module with this text as an implementation of a component: without its own package, and without comments."""
+    module = ast.parse(text)
+    module.body = [node for node in module.body if not (isinstance(node, ast.ImportFrom) and node.level)]
+    return f"{ast.unparse(module)}\n\nimplementation = {component.partition('.')[2]}\n"
+
+
+def pack(assignment: Assignment) -> bytes:
+    """All implementations in one file."""
+    tasks = [task for task in assignment.tasks if task.tests_of]
+    made = [component for task in tasks for component in implementations_of(task, assignment).items()]
+    content = {name: [*map(asdict, implementations)] for name, implementations in made}
+    return base64.b85encode(zlib.compress(json.dumps(content, ensure_ascii=False).encode(), 9))
 
 
 @dataclass
@@ -215,3 +291,7 @@ def read_verdicts(answer: Answer) -> list[bool]:
         case [bool(), *others] if all(isinstance(passed, bool) for passed in others):
             return [*answer.result]
     raise ProtocolError("no verdicts of a test")
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(pack(read_assignment(Path(sys.argv[1]))))

@@ -1,4 +1,4 @@
-"""Sheets of questions to print; and a sitting in class: a seat for each sheet, the key, and marks from the answers.
+"""Sheets of questions: drawn for each student, always the same in a term, to be printed; and a sitting in class.
 
 questions.html   for students, a sheet for each       answers.html   for those who ask, or mark
 
@@ -9,8 +9,10 @@ key.json         the right letters, by seat           answers.csv    to be fille
 from __future__ import annotations
 
 import json
+import random
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -21,10 +23,27 @@ from foundation.texts import printable
 from foundation.whole_files import write_whole
 
 from ..classroom.roster import rows_of
+from ..grading.provenance import Seeds
+from ..grading.record import content_hash
+from ..intake.submission import Intake
 from ..reports.class_summary import Cell, as_csv
-from ..reports.html import make_environment
-from .question import LETTERS, Question
+from ..reports.html import code_line, make_environment
+from ..testing.case import number_of
+from .graded import Bench, InSandbox
+from .hunts import hunt_question
+from .questions import LETTERS, Question, input_question, shape_question, value_question
+from .student_lines import definitions_of
 
+N_QUESTIONS, N_IN_A_SITTING = 5, 6
+CONTENT_CHARACTERS = 12
+Ask = Callable[[InSandbox, random.Random], Question | None]
+KINDS: Mapping[str, tuple[Ask, str]] = {
+    "input": (input_question, "CALLS"),
+    "shape": (shape_question, "SCENES"),
+    "value": (value_question, "BY_HAND"),
+}
+"""The function of each kind of question, and the table of the components that it can be asked about."""
+HUNT: Mapping[str, tuple[Ask, str]] = {"hunt": (hunt_question, "SCENES")}
 TEMPLATES = Path(__file__).parent / "templates"
 KEY, ANSWERS, RESULTS = "key.json", "answers.csv", "results.csv"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
@@ -43,9 +62,64 @@ class Sheet:
     content: str = ""  # the beginning of the submission's hash
 
 
+class Examiner:
+    """Asks about one submission after the other."""
+
+    def __init__(self, bench: Bench, seeds: Seeds, sitting: str = "", is_hunt: bool = False) -> None:
+        """Takes an open grader and the term's seeds; the name of a sitting, such as its date, draws other questions."""
+        self._bench, self._seeds, self._sitting = bench, seeds, sitting
+        self._n_questions = 1 if is_hunt else N_IN_A_SITTING if sitting else N_QUESTIONS
+        self._kinds = HUNT if is_hunt else KINDS
+
+    def sheet(self, key: str, name: str, intake: Intake) -> Sheet:
+        """The questions for whoever has handed this in. Raises: SandboxUnavailableError."""
+        content, on = content_hash(intake.hashes), f" on {self._sitting}" if self._sitting else ""
+        seed = self._seeds.seed_of(f"questions to {key} about {content}{on}")
+        names = [c for task in self._bench.assignment.tasks if not task.extension for c in task.components]
+        written = [name for name in names if _is_written(name, intake)]
+        components = [InSandbox(name, intake, self._bench, seed) for name in written]
+        questions = self._draw(components, seed)
+        questions.sort(key=lambda question: names.index(question.component))
+        reason = "" if len(questions) == self._n_questions else why_no_more(names, components)
+        return Sheet(key, name, tuple(questions), reason, content[:CONTENT_CHARACTERS])
+
+    def _draw(self, components: list[InSandbox], seed: int) -> list[Question]:
+        """Draw questions of different kinds about different components, as far as there are any."""
+        kinds = self._kinds.items()
+        pairs = [(kind, c) for kind, (_, table) in kinds for c in components if c.table(table) is not None]
+        random.Random(seed).shuffle(pairs)  # noqa: S311  the same all term
+        questions: list[Question] = []
+        times: Counter[str] = Counter()
+        while pairs and len(questions) < self._n_questions:
+            pairs.sort(key=lambda pair: times[pair[0]] + times[pair[1].name])
+            kind, component = pairs.pop(0)
+            draw = random.Random(number_of(seed, kind, component.name))  # noqa: S311
+            if component.works and (question := self._kinds[kind][0](component, draw)) is not None:
+                questions.append(question)
+                times.update((kind, component.name))
+        return questions
+
+
+def _is_written(name: str, intake: Intake) -> bool:
+    """True if a component is in a module that was handed in."""
+    module, _, title = name.partition(".")
+    return module in intake.submitted and title in definitions_of(intake.sources[module][1])
+
+
+def why_no_more(names: Sequence[str], components: Sequence[InSandbox]) -> str:
+    """Return why there are fewer questions than there should be."""
+    if not components:
+        return "none of the assignment's components is in the submission"
+    written = {component.name for component in components}
+    faulty = [component.title for component in components if not component.works]
+    absent = [name.partition(".")[2] for name in names if name not in written]
+    reasons = {"not all tests pass for": faulty, "not in the submission:": absent}
+    return "; ".join(f"{why} {', '.join(some)}" for why, some in reasons.items() if some) or "no more fit this code"
+
+
 def write_sheets(sheets: Sequence[Sheet], title: str, output: Path) -> list[Path]:
     """Writes `questions.html` and `answers.html` into an existing folder, and returns their paths."""
-    template = make_environment(TEMPLATES, code=with_code_spans).get_template("sheets.html")
+    template = make_environment(TEMPLATES, code=with_code_spans, line=code_line).get_template("sheets.html")
     pages = {output / "questions.html": False, output / "answers.html": True}
     for path, with_answers in pages.items():
         write_whole(path, template.render(sheets=sheets, title=title, with_answers=with_answers))
@@ -72,7 +146,7 @@ def assign_seats(sheets: Sequence[Sheet]) -> list[tuple[Seat, Sheet]]:
     asked = sorted((sheet for sheet in sheets if sheet.questions), key=lambda sheet: (sheet.name.casefold(), sheet.key))
     seats = []
     for number, sheet in enumerate(asked, start=1):
-        right = "".join(LETTERS[question.right] for question in sheet.questions if question.right is not None)
+        right = "".join(question.letter for question in sheet.questions)
         seats.append((Seat(number, sheet.key, sheet.name, right), sheet))
     return seats
 

@@ -1,7 +1,6 @@
-"""A student's code as text: definitions, tests and TODOs, the lines that are the student's own, and changes of them.
+"""A student's code as text: definitions, tests and TODOs, and changes of one line.
 
-The student's own are the simple statements that were not handed out. Changes of one line are what the mutation
-operators make of them, as far as somebody might write it.
+Changes are what the mutation operators make of simple statements, as far as somebody might write it.
 """
 
 from __future__ import annotations
@@ -11,18 +10,14 @@ import copy
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from foundation.texts import with_comment
 
 from ..intake.sources import Sources, in_module, tree_of
 from ..testing.comparison import fail
 from .operators import mutations, own_attribute
-
-if TYPE_CHECKING:  # students have no intake
-    from ..intake.submission import Intake
 
 MOST_TESTS = 40
 """Of one class."""
@@ -32,7 +27,6 @@ NESTED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 NO_SLIPS = {"conditions", "indices", "orders"}
 """Mutations that seldom look as if somebody had written them."""
-LEAVING_OUT = {"arguments", "operands", "unary"}
 LIBRARIES = {"torch", "nn", "F", "math", "np", "self", "super"}
 """Names that are no tensors: what is called on them is no step that could be left out."""
 
@@ -60,6 +54,8 @@ def definition_of(component: str, sources: Sources) -> ast.FunctionDef | ast.Cla
     Raises: CheckFailed where its module is not Python; NotImplementedError where there is none.
     """
     module, _, name = component.partition(".")
+    if module not in sources:
+        raise NotImplementedError(f"{module}.py is missing")
     tree = tree_of(sources[module][1])
     if isinstance(tree, SyntaxError):
         fail(f"your {module}.py", "Python", f"{in_module(module, tree.lineno or 1)}: {tree.msg}")
@@ -89,6 +85,11 @@ def lines_of(component: str, sources: Sources) -> dict[int, str]:
     return {n: line.rstrip() for n, line in numbered if n not in hidden and not COMMENT.fullmatch(line)}
 
 
+def listing_of(lines: Mapping[int, str]) -> str:
+    """Return lines as a text, numbered from 1."""
+    return "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
+
+
 def todo_in(definition: ast.AST, lines: list[str]) -> str:
     """Return the TODO that is still in a definition; "" = none."""
     for node in ast.walk(definition):
@@ -103,25 +104,6 @@ def named_tests(text: str, name: str) -> dict[str, str]:
     methods = getattr(definitions_of(text).get(name), "body", ())
     tests = [method for method in methods if isinstance(method, ast.FunctionDef) and method.name.startswith("test")]
     return {test.name: todo_in(test, text.split("\n")) for test in tests}
-
-
-def own_statements(intake: Intake, component: str) -> list[Statement]:
-    """The statements of a component and its helpers that the student has written; none of code that cannot be read."""
-    module, _, name = component.partition(".")
-    ours = definitions_of(intake.sources[module][1]) if module in intake.submitted else {}
-    if name not in ours:
-        return []
-    handed_out = definitions_of(intake.release.get(module, ("", ""))[1])
-    given = {
-        ast.dump(node)
-        for definition in handed_out.values()
-        for node in ast.walk(definition)
-        if isinstance(node, SIMPLE)
-    }
-    mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
-    helpers = [node for other, node in ours.items() if other in mentioned - handed_out.keys() - {name}]
-    statements = [statement for node in (ours[name], *helpers) for statement in statements_in(node)]
-    return [statement for statement in statements if ast.dump(statement.node) not in given]
 
 
 def statements_in(node: ast.stmt, function: ast.FunctionDef | None = None) -> Iterator[Statement]:
@@ -155,11 +137,6 @@ class Change:
     after: str  # the line as it would be
     text: str  # the whole module with it
     kind: str  # of slip
-
-    @property
-    def leaves_out(self) -> bool:
-        """True if a statement, or a step of one, is no longer there."""
-        return self.after == "pass" or (self.kind in LEAVING_OUT and len(self.after) < len(self.before))
 
 
 def slips(statement: Statement) -> Iterator[tuple[str, str]]:

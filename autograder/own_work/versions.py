@@ -1,6 +1,6 @@
 """Versions of a component: its module with a line changed, and how calls and tests of it end.
 
-A version runs wherever the component runs: in the sandbox for staff and graders (`bench.py`), in this process for the
+A version runs wherever the component runs: in the sandbox for staff and graders (`graded.py`), in this process for the
 student who has written it (`boxes.py`).
 """
 
@@ -9,24 +9,28 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
+from foundation.assignment_file import Assignment
 from foundation.processes import CPU, time_limit
 
-from ..course.assignment_code import Look, OwnWork
+from ..course.assignment_code import table_of
+from ..intake.sources import Sources
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.case import Case, SubmissionUnderTest
-from ..testing.results import Outcome, State
+from ..testing.results import Outcome
+from .student_lines import Change, changes_of, definition_of, lines_of, statements_in
 
 Result = TypeVar("Result")
 
 LOOKING_SECONDS = 5.0
 """CPU time of this process for one look at a version."""
-BROKEN = (State.GRADER_ERROR, State.TIMEOUT, State.OUT_OF_MEMORY, State.REFUSED, State.NEEDS_READER)
+MOST_TRIED = 12
+"""Changes of a component."""
 EQUAL, CLEARLY = 1e-9, 1e-3
 """Differences, relative to 1 + the size of a result: below the first nobody sees one, above the second everybody."""
 
@@ -34,49 +38,47 @@ Results = Mapping[Any, Sequence[Tensor] | None]
 """Results of calls, by the words for each call; None for an exception."""
 
 
-@dataclass(frozen=True)
-class Trial:
-    """Outcomes of the tests of a component's task for one version."""
-
-    outcomes: tuple[Outcome, ...]
-
-    @property
-    def missed(self) -> list[str]:
-        """Names of the tests that do not pass, without their parameters."""
-        return list(dict.fromkeys(test.partition("[")[0] for test in self.rows))
-
-    @property
-    def rows(self) -> dict[str, bool]:
-        """Names of the tests that do not pass, with their parameters; False for those that ended with an exception."""
-        return {o.test: o.state is State.FAILED for o in self.outcomes if o.state is not State.PASSED}
-
-    @property
-    def share(self) -> float:
-        """Share of the tests that do not pass."""
-        return len(self.rows) / len(self.outcomes)
-
-    @property
-    def is_clear(self) -> bool:
-        """True if each test has passed or failed for a reason that the code alone gives."""
-        return bool(self.outcomes) and not any(outcome.state in BROKEN for outcome in self.outcomes)
-
-
 class Versions(ABC):
     """A component of a submission, and versions of its module."""
 
-    def __init__(self, name: str, text: str, seed: int, tables: OwnWork) -> None:
-        """Takes "layers.LayerNorm", the module's text, the seed of all random inputs, and the assignment's tables."""
-        self.name, self.text, self.seed, self.tables = name, text, seed, tables
+    def __init__(self, name: str, sources: Sources, seed: int, assignment: Assignment) -> None:
+        """Takes "layers.LayerNorm", all modules, the seed of all random inputs, and the assignment with the calls."""
+        self.name, self.sources, self.seed, self.assignment = name, sources, seed, assignment
         self.module, _, self.title = name.partition(".")
-        self._known: dict[tuple[str, str | None], list[Results]] = {}
+        self.text = sources[self.module][1]
+        self.task = next(task for task in assignment.tasks if name in task.components)
+        self._known: dict[str | None, list[Results]] = {}
 
     @abstractmethod
     def open(self, text: str | None = None) -> AbstractContextManager[Any]:
         """Open the submission, or a version of it."""
 
     @abstractmethod
-    def judge(self, text: str | None = None) -> Trial:
+    def judge(self, text: str | None = None) -> Sequence[Outcome]:
         """Run the tests of the component's task on the code, or on a version."""
+
+    def sources_with(self, text: str | None) -> Sources:
+        """Return all modules, with another text of the component's own."""
+        return self.sources if text is None else {**self.sources, self.module: (self.sources[self.module][0], text)}
+
+    @cached_property
+    def lines(self) -> dict[int, str]:
+        """The component's lines, see `lines_of`. Raises: CheckFailed, NotImplementedError where it is not there."""
+        return lines_of(self.name, self.sources)
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """All changes of its lines. Raises: see `lines`."""
+        statements = statements_in(definition_of(self.name, self.sources))
+        return [change for change in changes_of(self.text, [*statements]) if change.line in self.lines]
+
+    def number(self, line: int) -> int:
+        """Return the number in the component's listing of a line of the module."""
+        return [*self.lines].index(line) + 1
+
+    def table(self, name: str) -> Any:
+        """Return what a table of the assignment has about the component; None where it has nothing."""
+        return table_of(self.assignment, name).get(self.name)
 
     def look(self, see: Callable[[Any], Result], text: str | None = None) -> Result | None:
         """Return what a function sees of the code, or of a version; None where code raises, theirs or ours."""
@@ -89,29 +91,22 @@ class Versions(ABC):
             except Exception:  # submitted code's, or ours over an answer of an unexpected kind
                 return None
 
-    def results(self, table: str, text: str | None = None) -> list[Results]:
-        """Results of the calls of a table of the assignment, in the code or in a version, with two sets of inputs."""
-        calls: Look | None = self.tables[table].get(self.name)
-        if calls is None:
-            return [{}, {}]
-        if (table, text) not in self._known:  # several questions may ask about a version, and each run starts a worker
+    def results(self, text: str | None = None) -> list[Results]:
+        """Results of the assignment's calls of the code or of a version, with two sets of inputs."""
+        calls = self.table("CALLS")
+        if text not in self._known:  # several questions may ask about a version, and each run starts a worker
             cases = [Case(self.seed + n, f"versions of {self.name}") for n in range(2)]
 
             def see(submission: SubmissionUnderTest) -> list[Results]:
                 return [{call: tensors_of(run) for call, run in calls(submission, case).items()} for case in cases]
 
-            self._known[table, text] = self.look(see, text) or [{}, {}]
-        return self._known[table, text]
-
-    @property
-    def usual(self) -> list[Results]:
-        """Results of the assignment's calls of the code as it is."""
-        return self.results("CALLS")
+            self._known[text] = self.look(see, text) or [{}, {}]
+        return self._known[text]
 
     def differing(self, text: str) -> set[str] | None:
         """Return the calls with another result in a version; None where rounding or the inputs decide that."""
         seen: list[set[str]] = []
-        for usual, other in zip(self.usual, self.results("CALLS", text), strict=True):
+        for usual, other in zip(self.results(), self.results(text), strict=True):
             verdicts = {call: differ(usual[call], other.get(call)) for call in usual if other}
             if not verdicts or None in verdicts.values():
                 return None
@@ -120,13 +115,13 @@ class Versions(ABC):
 
     def agree(self, text: str, other: str) -> bool:
         """True if no call has another result in one version than in another."""
-        pairs = zip(self.results("CALLS", text), self.results("CALLS", other), strict=True)
+        pairs = zip(self.results(text), self.results(other), strict=True)
         return all(a and not any(differ(a[call], b.get(call)) is True for call in a) for a, b in pairs)
 
     def keeps_shapes(self, text: str) -> bool:
         """True if a version raises no more exceptions, and leaves all shapes as they are."""
-        other = self.results("CALLS", text)[0]
-        return all(_shapes(other.get(call)) == _shapes(parts) for call, parts in self.usual[0].items())
+        other = self.results(text)[0]
+        return all(_shapes(other.get(call)) == _shapes(parts) for call, parts in self.results()[0].items())
 
 
 def differ(result: Sequence[Tensor] | None, other: Sequence[Tensor] | None) -> bool | None:

@@ -1,23 +1,19 @@
-"""Command lines made from functions; thresholds from made-up scores; questions that have one right choice."""
+"""Command lines made from functions; thresholds from made-up scores."""
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import pytest
 
 from autograder.grading.scoring import Score
-from autograder.own_work.question import Question
 from benchmarks.__main__ import COMMANDS as MEASUREMENTS
-from foundation.assignment_file import read_assignment
 from foundation.command_line import positive
 from foundation.places import ROOT
 from validity import calibration
 from validity.__main__ import COMMANDS, main
 from validity.calibration import run_seeds, spread_of
 from validity.console import CommandError, main_of, make_parser, option, run_python, table
-from validity.questions import LEAST_KINDS, Asked, ask_all
 
 
 def sample(
@@ -115,19 +111,3 @@ def test_a_preset_that_there_is_not(capsys, tmp_path):
     assert main(["calibrate", "--preset", "huge", "--output", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert len(error.splitlines()) == 1 and "'huge'" in error and "'fast'" in error
-
-
-def test_two_right_choices_or_none_are_named():
-    question = Question("shape", "layers.LayerNorm", ("?",), "", options=("a", "bb", "c", "dd"), right=0)
-    assert Asked("anna", question, (True, False, False, False)).problem == ""
-    for is_right in ((True, True, False, False), (False,) * 4):
-        assert "right are" in Asked("anna", question, is_right).problem
-    assert "different options" in Asked("anna", replace(question, options=("a",) * 4), None).problem
-
-
-@pytest.mark.slow
-def test_the_questions_of_a_sitting(request):
-    """A sample of what `python -m validity questions` proves."""
-    asked = ask_all(10 if request.config.getoption("whole") else 40, 1, read_assignment())
-    assert not [one.problem for one in asked if one.problem]
-    assert len(asked) > 10 and len({one.question.kind for one in asked}) >= LEAST_KINDS - 2

@@ -10,8 +10,7 @@ import pytest
 from autograder.at_home.notebook import run_task
 from autograder.intake.submission import Intake
 from autograder.own_work.graded import judge_own_work
-from autograder.own_work.made_code import implementations_of
-from autograder.own_work.own_tests import read_verdicts
+from autograder.own_work.own_tests import implementations_of, read_verdicts
 from autograder.sandbox.replies import Answer
 from autograder.sandbox.worker.messages import Decoder, ProtocolError
 from autograder.testing.results import State

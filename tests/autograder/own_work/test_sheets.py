@@ -4,11 +4,12 @@ import json
 import os
 import shutil
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 
 from autograder.__main__ import main
-from autograder.own_work.question import ChangedLine, Question
+from autograder.own_work.questions import Question
 from autograder.own_work.sheets import (
     ANSWERS,
     Seat,
@@ -17,11 +18,12 @@ from autograder.own_work.sheets import (
     n_right,
     read_answers,
     read_key,
+    why_no_more,
     write_key,
     write_results,
     write_sheets,
 )
-from autograder.reports.html import CodeLine, Excerpt
+from autograder.own_work.student_lines import Change
 from foundation.command_line import UserError
 
 from ..conftest import write_submission
@@ -31,9 +33,9 @@ MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
 
 
 def question(text=MARKUP):
-    excerpt = Excerpt(text, (CodeLine("12", text), CodeLine("13", "x = 1", is_marked=True)))
-    asked, answer, change = (f"Is `{text}` so?",), f"B: {text}", ChangedLine(text, text, text)
-    return Question("shape", f"layers.{text}", asked, answer, (excerpt,), change, ("no", text), 1, (text,))
+    change = Change(1, text, text, text, "")
+    options, lines, why = ("no", text), (text, "x = 1"), (text,)
+    return Question("shape", f"layers.{text}", (f"Is `{text}` so?",), text, options, lines, change, 1, why)
 
 
 def test_markup_in_a_submission_stays_text_and_answers_are_not_with_the_questions(tmp_path):
@@ -42,6 +44,20 @@ def test_markup_in_a_submission_stays_text_and_answers_are_not_with_the_question
     for name, page in pages.items():
         assert "<script" not in page and "<img" not in page and "Is <code>&lt;script&gt;" in page
         assert ("B: &lt;script&gt;" in page) == ('class="right"' in page) == (name == "answers")
+
+
+@pytest.mark.parametrize(
+    "works, reason",
+    [
+        ({}, "none of the assignment's components is in the submission"),
+        ({"A": True, "B": False}, "not all tests pass for B; not in the submission: C"),
+        ({"A": True, "B": True, "C": False}, "not all tests pass for C"),
+        ({"A": True, "B": True, "C": True}, "no more fit this code"),
+    ],
+)
+def test_too_few_questions_have_a_reason(works, reason):
+    components = [SimpleNamespace(name=f"m.{name}", title=name, works=works[name]) for name in works]
+    assert why_no_more(["m.A", "m.B", "m.C"], components) == reason
 
 
 class StubExaminer:
@@ -74,7 +90,7 @@ def ask(tmp_path, monkeypatch):
             yield examiner
 
         monkeypatch.setattr("autograder.commands.ask.open_grader", open_stub)
-        monkeypatch.setattr("autograder.own_work.examiner.Examiner", lambda *arguments: examiner)
+        monkeypatch.setattr("autograder.commands.ask.Examiner", lambda *arguments: examiner)
         words = ["ask", str(tmp_path / "class"), "--jobs", "1", "--output", str(tmp_path / "oral")]
         return main([*words, *arguments])
 
@@ -125,6 +141,10 @@ def test_only_who_has_code_that_works_is_asked(tmp_path, capsys):
         (["student", "--hunt", "--sitting", "noon"], "--hunt and --sitting are different sheets"),
         (["student", "--sitting", "a/b"], "--sitting 'a/b': expected letters, digits"),
         (["--sitting", "noon", "--scan", "x.csv"], "sitting-noon: no such sitting; draw it first"),
+        (
+            ["--sitting", "noon", "--scan", "x.csv", "--task", "E.8"],
+            "set `sitting` in [understanding] in assignment.toml",
+        ),
         (["student", "--assignment", "nowhere.toml"], "nowhere.toml"),
     ],
 )
@@ -158,10 +178,7 @@ def test_in_a_browser(tmp_path):
 @pytest.fixture
 def seats(tmp_path) -> dict[int, Seat]:
     def sheet(key: str, name: str, right: str) -> Sheet:
-        options = tuple("abcd")
-        return Sheet(
-            key, name, tuple(Question("shape", "", (), "", options=options, right="ABCD".index(n)) for n in right)
-        )
+        return Sheet(key, name, tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in right))
 
     asked = assign_seats([sheet("b", "=Bela", "ABC"), sheet("a", "Anna", "DDA"), sheet("c", "Carl", "")])
     write_key([seat for seat, _ in asked], tmp_path)

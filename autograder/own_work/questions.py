@@ -1,0 +1,234 @@
+"""Questions about what a student's own code does: the answer is typed at home, and one of four options on paper.
+
+The code is run in small calls and watched, as by a debugger, and so are versions of it with one line changed. Every
+answer comes from that, and so do the wrong options: values at other lines or after a change, and calls that were seen
+to differ, or not to.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..testing.case import Case, SubmissionUnderTest
+from ..testing.comparison import are_near
+from .student_lines import Change, mixed
+from .versions import MOST_TRIED, Versions
+
+LETTERS = "ABCD"
+N_OPTIONS = len(LETTERS)
+TYPED = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
+LONGEST_ANSWER, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS, LARGEST = 200, 40, 60, 4, 1e4
+NOT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A call of a component."""
+
+    component: str  # "layers.LayerNorm"
+    call: str  # in words
+    made_with: Mapping[str, Any] | None  # arguments of the constructor; None for a function
+    inputs: tuple[Any, ...]  # of the call
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """The inputs but None."""
+        return [value for value in self.inputs if isinstance(value, Tensor)]
+
+    def subject(self, submission: SubmissionUnderTest, isolated: bool = True) -> Any:
+        """Return the function's name, or a module in eval mode."""
+        if self.made_with is None:
+            return self.component
+        return submission.build(self.component, **self.made_with, isolated=isolated).eval()
+
+
+@dataclass(frozen=True)
+class Place:
+    """An expression that is looked at: after a statement that sets it, or before the one that it is a part of."""
+
+    first: int  # line of the statement in the module
+    last: int
+    number: int  # of the first line in the component's listing
+    code: str
+    is_after: bool
+
+    @property
+    def where(self) -> str:
+        """The place in a question."""
+        return f"`{self.code}` {'after' if self.is_after else 'in'} the first run of line {self.number}"
+
+
+Sight = tuple[Place, Tensor]
+"""The tensor that a place holds in a call for the first time."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question; code in its text and its options stands between backquotes."""
+
+    kind: str  # see `sheets.KINDS`
+    component: str  # "layers.LayerNorm"
+    text: tuple[str, ...]  # paragraphs
+    answer: str
+    options: tuple[str, ...] = ()  # the answers to choose from; none where the student finds the answer alone
+    lines: tuple[str, ...] = ()  # of the component, numbered from 1
+    change: Change | None = None  # that the question is about
+    marked: int = 0  # number of the line that the question is about
+    why: tuple[str, ...] = ()  # what the examiner should know besides, in paragraphs
+
+    @property
+    def letter(self) -> str:
+        """The letter of the right option; "" without options."""
+        return LETTERS[self.options.index(self.answer)] if self.options else ""
+
+    def is_answered(self, typed: str) -> bool:
+        """True if the numbers of a typed answer are those of the right one, in their order."""
+        numbers, right = ([*map(float, TYPED.findall(text))] for text in (typed, self.answer))
+        return len(typed) <= LONGEST_ANSWER and are_near(numbers, right)
+
+
+def places_in(lines: Mapping[int, str]) -> list[Place]:
+    """Return where a component with these lines can be looked at: names that it sets, parts of what it returns."""
+    text, numbers = "\n".join(lines.values()), list(lines)
+    places: list[Place] = []
+    for node in ast.walk(ast.parse(text)):
+        codes: list[str] = []
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                codes = [name]
+            case ast.Assign(targets=[ast.Tuple(elts=names)]) if all(isinstance(part, ast.Name) for part in names):
+                codes = [ast.unparse(part) for part in names]
+            case ast.Return(value=ast.expr() as value):
+                hidden = {id(part) for part in ast.walk(value) if isinstance(part, NOT_ONCE) for part in ast.walk(part)}
+                parts = [part for part in ast.walk(value) if isinstance(part, (ast.Call, ast.BinOp))]
+                shown = [ast.get_source_segment(text, part) or "" for part in parts if id(part) not in hidden]
+                codes = [code for code in shown if code and "\n" not in code and "_(" not in code]
+        for code in codes:
+            if len(code) <= MOST_CHARACTERS and isinstance(node, ast.stmt):
+                last = numbers[(node.end_lineno or node.lineno) - 1]
+                is_after = isinstance(node, ast.Assign)
+                places.append(Place(numbers[node.lineno - 1], last, node.lineno, code, is_after))
+    return places[:MOST_PLACES]
+
+
+def watch(submission: SubmissionUnderTest, scene: Scene, places: Sequence[Place]) -> list[Sight]:
+    """Makes a scene's call, and looks on: see `stand_ins/watching.py` of the assignment."""
+    wanted = [[place.first, place.last, place.code, place.is_after] for place in places]
+    values = submission.apply("watch", scene.subject(submission), list(scene.inputs), wanted)
+    sights = zip(places, values, strict=True)
+    return [(place, value) for place, value in sights if isinstance(value, Tensor)]
+
+
+def shapes_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[tuple[Place, tuple[int, ...]]]:
+    """Yield where to ask for a shape, each shape once: those that are handed over last, those of many axes first."""
+    given = {tuple(tensor.shape) for tensor in scene.tensors}
+    first: dict[tuple[int, ...], Place] = {}
+    for place, value in draw.sample(sights, len(sights)):
+        if value.ndim:
+            first.setdefault(tuple(value.shape), place)
+    for shape in sorted(first, key=lambda shape: (shape in given, -len(shape))):
+        yield first[shape], shape
+
+
+def numbers_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[tuple[Place, str]]:
+    """Yield where to ask for a few numbers, with two decimals, each once, which are not all the same as an input's."""
+    given = [tensor.flatten().tolist() for tensor in scene.tensors]
+    fitting: dict[str, Place] = {}
+    for place, value in draw.sample(sights, len(sights)):
+        held = [] if value.dtype is torch.bool else value.double().flatten().tolist()
+        if 0 < len(held) <= MOST_NUMBERS and all(abs(number) < LARGEST for number in held) and held not in given:
+            fitting.setdefault(", ".join(f"{number:.2f}".rstrip("0").rstrip(".") for number in held), place)
+    yield from ((place, numbers) for numbers, place in fitting.items())
+
+
+def about_shape(scene: Scene, place: Place, shape: tuple[int, ...]) -> Question:
+    """Ask for the shape that a place holds in a call."""
+    text = f"The call is {scene.call}", f"What is the shape of {place.where}?"
+    return Question("shape", scene.component, text, str(shape), marked=place.number)
+
+
+def about_numbers(scene: Scene, place: Place, numbers: str) -> Question:
+    """Ask for the numbers that a place holds in a call."""
+    text = f"The call is {scene.call}", f"Which numbers are in {place.where}? Two decimals are enough."
+    return Question("value", scene.component, text, numbers, marked=place.number)
+
+
+def shape_question(versions: Versions, draw: random.Random) -> Question | None:
+    """Ask for the shape of a value at a line; None where no shape fits."""
+    scene: Scene = versions.table("SCENES")(Case(versions.seed, f"a scene with {versions.name}"))
+    given = {tuple(tensor.shape) for tensor in scene.tensors}
+    sights = _sights(versions, scene, places_in(versions.lines))
+    seen = [(place, shape) for place, shape in shapes_in(scene, sights, draw) if shape not in given]
+    for place, right in seen:
+        near = dict.fromkeys([*(shape for _, shape in seen), *given, *itertools.permutations(right)])
+        wrong = [str(shape) for shape in near if len(shape) == len(right) and shape != right]
+        if len(right) > 1 and len(wrong) >= N_OPTIONS - 1:
+            return _with_options(versions, about_shape(scene, place, right), wrong, draw)
+    return None
+
+
+def value_question(versions: Versions, draw: random.Random) -> Question | None:
+    """Ask for the numbers that a name holds after a line; wrong are those of other lines, and after a change above."""
+    scene: Scene = versions.table("BY_HAND")(Case(versions.seed, f"a call of {versions.name} by hand"))
+    places = [place for place in places_in(versions.lines) if place.is_after]
+    values = [*numbers_in(scene, _sights(versions, scene, places), draw)]
+    changes = [change for change in versions.changes if change.line in {place.first for place in places}]
+    for place, right in values:
+        above = [change for change in changes if change.line < place.first]
+        texts = [change.text for change in draw.sample(above, min(len(above), MOST_TRIED))]
+        others = [numbers_in(scene, _sights(versions, scene, [place], text), draw) for text in texts]
+        held = dict.fromkeys(numbers for _, numbers in itertools.chain(values, *others))
+        wrong = [numbers for numbers in held if numbers != right and numbers.count(",") == right.count(",")]
+        if len(wrong) >= N_OPTIONS - 1:
+            return _with_options(versions, about_numbers(scene, place, right), wrong, draw)
+    return None
+
+
+def input_question(versions: Versions, draw: random.Random) -> Question | None:
+    """Ask for the only call on which a version differs, or does not; None where no change leaves one alone.
+
+    The right call is right for some change, and so are the wrong ones, as far as there are enough: whoever knows which
+    calls often differ must not know the answer.
+    """
+    returning = [call for call, result in versions.results()[0].items() if result is not None]
+    tried = [(change, versions.differing(change.text)) for change in mixed(versions.changes, draw)[:MOST_TRIED]]
+    # Numbers that a module has learned are drawn at random for the calls, as calls.py says.
+    learned = " All its learned numbers are random, and the same before and after, except in a fresh layer."
+    learned = learned if versions.title[0].isupper() else ""
+    for differs, asked in draw.sample(((True, "no longer return the same"), (False, "still return the same")), 2):
+        splits = [
+            (change, [call for call in returning if (call in calls) is differs])
+            for change, calls in tried
+            if calls is not None
+        ]
+        splits = [(change, right) for change, right in splits if len(returning) - len(right) >= N_OPTIONS - 1]
+        often = list(dict.fromkeys(call for _, right in splits for call in right))
+        for call in draw.sample(often, min(1, len(often))):
+            change, right = draw.choice([split for split in splits if call in split[1]])
+            wrong = [other for other in returning if other not in right]
+            likely = [other for other in wrong if other in often]
+            text = f"This line of your `{versions.title}` is changed.{learned} Which of these calls would {asked}?"
+            number = versions.number(change.line)
+            question = Question("input", versions.name, (text,), call, change=change, marked=number)
+            return _with_options(versions, question, likely if len(likely) >= N_OPTIONS - 1 else wrong, draw)
+    return None
+
+
+def _sights(versions: Versions, scene: Scene, places: Sequence[Place], text: str | None = None) -> list[Sight]:
+    """Look at places in the code, or in a version of it; nothing is seen where it raises an exception."""
+    return versions.look(lambda submission: watch(submission, scene, places), text) or []
+
+
+def _with_options(versions: Versions, question: Question, wrong: Sequence[str], draw: random.Random) -> Question:
+    """The question with the right answer among wrong ones, below the component's lines."""
+    options = draw.sample([question.answer, *draw.sample(wrong, N_OPTIONS - 1)], N_OPTIONS)
+    return replace(question, options=tuple(options), lines=tuple(versions.lines.values()))
