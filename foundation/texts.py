@@ -19,6 +19,8 @@ import unicodedata
 from collections.abc import Sequence
 
 SHOWN_CHARACTERS = 200
+LAST_LINES, LAST_CHARACTERS = 20, 4000
+"""That are shown of what a program printed: a `print` left in a loop would bury the message."""
 
 _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _SUSPECT = re.compile(r"[^\x20-\x7e\n\t]")
@@ -47,6 +49,13 @@ def clean(text: str, limit: int) -> str:
     text = text[: 2 * (limit + 1)].replace("\r\n", "\n").replace("\r", "\n")  # of two characters at least one stays
     text = _SUSPECT.sub(lambda match: "\ufffd" if unicodedata.category(match[0]) in _UNSAFE else match[0], text)
     return text if len(text) <= limit else text[: limit - len(_CUT)] + _CUT
+
+
+def last_lines(text: str, where: str = "") -> str:
+    """The end of what was printed, after a line that counts what is left out, and says where all of it is."""
+    kept = "".join(text.splitlines(keepends=True)[-LAST_LINES:])[-LAST_CHARACTERS:]
+    left_out = text[: len(text) - len(kept)].splitlines()
+    return f"… {counted(len(left_out), 'more line')}{where}\n{kept}" if left_out else kept
 
 
 def line_of(error: UnicodeDecodeError) -> int:

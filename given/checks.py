@@ -19,6 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.grading.scoring import read_references, read_translations
+from autograder.intake.sources import RefusedError, decode, names_in, parse
+from autograder.intake.tree import LIMITS
+from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
 from foundation.places import ANSWERS
 from foundation.texts import first_of
 from foundation.whole_files import in_one_piece
@@ -130,6 +134,8 @@ def pack(options: argparse.Namespace) -> int:
         for name, path in files.items():
             archive.writestr(f"{folder.name}/{name}", path.read_bytes())
     print(f"{options.output}: {len(files)} files, {options.output.stat().st_size / 1e3:,.0f} kB")
+    for name, path in files.items():
+        check_readable(f"{folder.name}/{name}", path.read_bytes())
     for note in notes(folder, files):
         print(f"note: {note}")
     for module in MODULES:
@@ -147,10 +153,27 @@ def collect(folder: Path) -> dict[str, Path]:
     return files | {name: place / name for name, place in others if (place / name).is_file()}
 
 
+def check_readable(name: str, content: bytes) -> None:
+    """Raises: UserError for a file that graders would not read: too large, or a module that is not UTF-8 or Python."""
+    most = next(most for end, most in LIMITS.items() if name.endswith(end))
+    if len(content) > most:
+        raise UserError(f"{name} has {len(content) / 1000:,.0f} kB; graders read at most {most / 1000:,.0f} kB")
+    try:
+        problem = parse(decode(content)) if name.endswith(".py") else None
+    except RefusedError as error:
+        raise UserError(f"{name}: {error}") from None
+    if isinstance(problem, SyntaxError):
+        raise UserError(f"{name}, line {problem.lineno or 1}: this is not Python: {problem.msg}")
+
+
 def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
     """Yields what is not finished or missing."""
+    contract = read_assignment().contract.modules
     for name, path in files.items():
         text = path.read_text(encoding="utf-8", errors="replace")
+        components, there = contract.get(name.removesuffix(".py"), ()), names_in(text)[0]
+        if lacking := [component for component in components if component not in there]:
+            yield f"{folder.name}/{name} has no {first_of(lacking, 3)}"
         if name.endswith(".py"):
             yield from (f"not finished: {task} ({name})" for task in dict.fromkeys(LEFT.findall(text)))
         if name == ANSWERS and not SECTION.search(text):

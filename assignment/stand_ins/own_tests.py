@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.func import functional_call
 from torch.nn.functional import scaled_dot_product_attention
 
 
@@ -43,21 +43,25 @@ class NormAnyhow(nn.Module):
 
     def __init__(self, d_model: int, epsilon: float = 1e-6) -> None:
         super().__init__()
-        self.numbers, self.setting = nn.Parameter(torch.eye(2)[0].repeat(d_model, 1)), epsilon
+        made = nn.LayerNorm(d_model, epsilon)
+        self.numbers = nn.Parameter(torch.stack([*made.parameters()]))
+        self.made = (made,)  # whose own parameters are not this module's
 
     def forward(self, x: Tensor) -> Tensor:
         """Like nn.LayerNorm."""
-        gain, shift = self.numbers.T
-        return F.layer_norm(x, gain.shape, gain, shift, self.setting).movedim(-1, 0).contiguous().movedim(0, -1)
+        result: Tensor = functional_call(self.made[0], dict(zip(("weight", "bias"), self.numbers, strict=True)), x)
+        return result.movedim(-1, 0).contiguous().movedim(0, -1)
 
 
-class NormOverPositions(nn.LayerNorm):
+class NormOverPositions(nn.BatchNorm1d):
     """Faulty."""
+
+    def __init__(self, d_model: int, epsilon: float = 1e-6) -> None:
+        super().__init__(d_model, epsilon, track_running_stats=False)
 
     def forward(self, input: Tensor) -> Tensor:
         """Takes another axis."""
-        moved = F.layer_norm(input.movedim(0, -1), (input.size(0),), eps=self.eps).movedim(-1, 0)
-        return moved * self.weight + self.bias
+        return super().forward(input.reshape(-1, input.size(-1))).view_as(input)
 
 
 def norm(**options: Any) -> Callable[..., nn.Module]:

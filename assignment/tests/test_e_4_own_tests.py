@@ -15,6 +15,8 @@ pytestmark = pytest.mark.task_e_4
 
 def failures_of(submission: SubmissionUnderTest, tests: str, kind: str) -> dict[str, dict[str, str]]:
     """For each right, or faulty, implementation the tests that fail, with the reason."""
+    if "own_tests" not in submission.sources:
+        raise NotImplementedError("own_tests.py is missing")
     text = submission.sources["own_tests"][1]
     if isinstance(problem := parse(text), SyntaxError):
         fail("your tests", "Python", f"line {problem.lineno} of own_tests.py: {problem.msg}")

@@ -110,8 +110,7 @@ def count_attempt(path: Path, task: Task, sources: Sources) -> int:
     with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
         content = json.loads(path.read_text(encoding="utf-8"))
         counted = {str(number): [str(version) for version in versions] for number, versions in content.items()}
-    modules = sorted({component.partition(".")[0] for component in task.components} & sources.keys())
-    text = json.dumps([sources[module][1] for module in modules])
+    text = json.dumps([sources[module][1] for module in modules_of(task) if module in sources])
     version, versions = hashlib.blake2b(text.encode(), digest_size=6).hexdigest(), counted.setdefault(task.number, [])
     if version not in versions:
         versions.append(version)
@@ -119,8 +118,16 @@ def count_attempt(path: Path, task: Task, sources: Sources) -> int:
     return len(versions)
 
 
-def not_python(sources: Sources) -> str:
-    """Name the place where a module is no Python: it cannot have been tried, and is no attempt. "" if all are."""
+def modules_of(task: Task) -> list[str]:
+    """Return the modules of a task's components."""
+    return sorted({component.partition(".")[0] for component in task.components})
+
+
+def not_tried(task: Task, sources: Sources) -> str:
+    """Name a missing file, or the place where a module is no Python: it is no attempt then. "" if it was tried."""
+    for module in modules_of(task):
+        if module not in sources:
+            return f"{module}.py is missing"
     for module, (_, text) in sources.items():
         if isinstance(error := tree_of(text), SyntaxError):
             return f"{module.replace('.', '/')}.py, line {error.lineno}: this is not Python: {error.msg}"
@@ -134,7 +141,7 @@ def give(number: str) -> int:
     if (task := tasks.get(number)) is None:
         raise UserError(f"there are no hints for {number!r}: expected one of {', '.join(tasks)}")
     sources = read_sources(folder, folder)
-    problem = not_python(sources)
+    problem = not_tried(task, sources)
     hints, outcomes = ([], []) if problem else hints_for(task, sources, assignment)
     if not outcomes:
         print(problem or f"the tests of {number} are handed out later, and the hints with them")

@@ -19,7 +19,7 @@ import torch
 from foundation.assignment_file import Assignment, Task, read_assignment, released_folder
 from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
-from foundation.texts import with_its_comment
+from foundation.texts import last_lines, with_its_comment
 
 from ..intake.names import find_mentions
 from ..intake.sources import IntakeError, read_sources
@@ -39,13 +39,11 @@ from ..testing.results import (
     judge_task,
     most_telling,
 )
-from .hints import ATTEMPTS, count_attempt, not_python, read_hints
+from .hints import ATTEMPTS, count_attempt, not_tried, read_hints
 
 NOT_SHOWN, TO_DO = "more failed", "still to be written"
 WIDTH = 80
 """Columns of a terminal: a task that is still to be written gets one line."""
-PRINTED = 20
-"""So many lines of what a test printed are shown."""
 QUESTIONS = LOOK_AT.strip(), OBSERVED.strip()
 SUBMISSION, SEED = pytest.StashKey[SubmissionUnderTest](), pytest.StashKey[int]()
 """The code under test, and the seed of all random inputs."""
@@ -151,7 +149,7 @@ class OwnRun:
         if error is not None and not item.config.getoption("fulltrace"):
             call.excinfo = self._shortened(error, item.path)
         report = yield
-        report.sections = [(name, last_lines(text)) for name, text in report.sections]
+        report.sections = [(name, last_lines(text, "; -s shows all")) for name, text in report.sections]
         state, why = classify(error, lambda error: (State.ERROR, str(error)))
         if state is State.NOT_ATTEMPTED:
             report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1] or 0, f"Skipped: {why}")
@@ -245,11 +243,11 @@ class OwnRun:
 
     def _count_attempts(self) -> Iterator[Task]:
         """Counts each failed run of a task's tests, even of few of them; yields the tasks that have had enough."""
-        if not self._has_hints or not_python(self._sources):
+        if not self._has_hints:
             return
         for task in self._assignment.tasks:
             states = {outcome.state for outcome in self._outcomes_of(task)}
-            if State.FAILED in states and not task.understanding:
+            if State.FAILED in states and not task.understanding and not not_tried(task, self._sources):
                 n_attempts = count_attempt(self._folder.parent / ATTEMPTS, task, self._sources)
                 if n_attempts >= self._assignment.hint_after and State.NOT_ATTEMPTED not in states:
                     yield task
@@ -296,10 +294,3 @@ def add_contrast(report: pytest.TestReport, text: str) -> None:
         lines = report.longrepr.reprtraceback.reprentries[-1].lines  # type: ignore[union-attr]
         at = next((n for n, line in enumerate(lines) if line.lstrip("E ").startswith(QUESTIONS)), len(lines))
         lines.insert(at, f"E     {ONLY.strip()}     {text}")
-
-
-def last_lines(text: str) -> str:
-    """The end of what was printed: a `print` left in a loop would bury the message."""
-    lines = text.splitlines(keepends=True)
-    left_out = [f"… {len(lines) - PRINTED} more lines; -s shows all\n"] if len(lines) > PRINTED else []
-    return "".join([*left_out, *lines[-PRINTED:]])

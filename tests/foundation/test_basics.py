@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from foundation.command_line import UserError
 from foundation.places import SECRET, term_secret
 from foundation.processes import CPU, FAILED, WALL, Ended, ask_forked, run_forked, time_limit
-from foundation.texts import as_score, clean, counted, first_of, printable
+from foundation.texts import as_score, clean, counted, first_of, last_lines, printable
 from foundation.whole_files import check_file, check_folder, in_one_piece, write_whole
 
 
@@ -93,6 +93,9 @@ def run(stdout):
         (as_score(None), ""),
         (as_score(10.0), "10"),
         (as_score(2.255), "2.25"),
+        (last_lines("x\n" * 20), "x\n" * 20),
+        (last_lines("x\n" * 22, "; -s shows all"), "… 2 more lines; -s shows all\n" + "x\n" * 20),
+        (last_lines("x" * 5000), "… 1 more line\n" + "x" * 4000),
         (first_of(["anna", "bob"], 2), "anna, bob"),
         (first_of(["anna", "bob", "cleo"], 2), "anna, bob and 1 more"),
     ],

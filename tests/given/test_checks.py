@@ -122,9 +122,11 @@ def test_helpers_and_translations_are_packed_and_what_is_unfinished_is_a_note(ru
     assert packed == ours | {"more/mine.py", "translations.txt", "answers.md"}
     (desk / "translations.txt").unlink()
     (desk / "more.py").write_text('def f():\n    raise NotImplementedError("TODO 2.3")\n')
+    (desk / "train.py").write_text("")
     shutil.copy(SKELETON / "answers.md", desk)
     status, out, _ = run("pack")
     assert status == 0 and "note: nothing is written in desk/answers.md" in out
+    assert "note: desk/train.py has no train_epoch\n" in out
     assert "note: not finished: 2.3 (more.py)\n" in out and "no desk/translations.txt" in out
 
 
@@ -133,10 +135,13 @@ def test_helpers_and_translations_are_packed_and_what_is_unfinished_is_a_note(ru
     [
         ("translations.txt", "a\nb\n", "translations.txt: 2 lines, but there are 3 references"),
         ("layers.py", "from attention import x\n", "desk/layers.py, line 1: ModuleNotFoundError: No module named"),
+        ("hunts.py", "x = 1\n# caf\udce9\n", "desk/hunts.py: it is not UTF-8 text (byte 0xe9 in line 2)"),
+        ("understanding.py", "def answers(:\n", "desk/understanding.py, line 1: this is not Python: "),
+        ("own_tests.py", "#" * 120_000, "desk/own_tests.py has 120 kB; graders read at most 100 kB"),
     ],
 )
 def test_what_cannot_be_graded_is_a_problem(run, tmp_path, file, text, message):
-    (tmp_path / "desk" / file).write_text(text)
+    (tmp_path / "desk" / file).write_text(text, errors="surrogateescape")
     status, out, err = run("pack")
     assert status == 2 and message in err and err.count("\n") == 1 and "submission.zip: " in out
 

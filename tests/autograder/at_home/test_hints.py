@@ -70,14 +70,12 @@ def test_what_cannot_have_a_hint_is_told_and_no_attempt(tmp_path, monkeypatch, c
     monkeypatch.setattr(hints, "released_folder", lambda: folder)
     nothing = SimpleNamespace(items=[], outcomes={}, hand_over=print, run_items=print)
     monkeypatch.setattr(hints, "Collection", lambda of: nothing)
-    for text, message in (
-        (
-            "import torch\n\ndef attention(:\n    return 1\n",
-            "attention.py, line 3: this is not Python: invalid syntax\n",
-        ),
-        ("answer = 1\n", "the tests of 1.2 are handed out later, and the hints with them\n"),
+    for file, text, message in (
+        ("layers.py", "", "attention.py is missing\n"),
+        ("attention.py", "import torch\n\ndef a(:\n", "attention.py, line 3: this is not Python: invalid syntax\n"),
+        ("attention.py", "answer = 1\n", "the tests of 1.2 are handed out later, and the hints with them\n"),
     ):
-        (folder / "attention.py").write_text(text)
+        (folder / file).write_text(text)
         assert hints.give("1.2") == 1 and capsys.readouterr().out == message
     assert not (tmp_path / hints.ATTEMPTS).exists()
     with pytest.raises(UserError, match="there are no hints for 'E.4': expected one of 1.1, .* E.3$"):
