@@ -1,8 +1,7 @@
 """Levels: what is required and missing is refused, what is reached is recorded, and nothing is weakened silently."""
 
 import os
-import subprocess
-import sys
+import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -13,19 +12,10 @@ import torch
 
 from autograder.sandbox import layers
 from autograder.sandbox.errors import SandboxUnavailableError
-from autograder.sandbox.layers import (
-    ALLOWED,
-    ALLOWED_WITH,
-    LEVELS,
-    Containment,
-    choose_containment,
-    policy_digest,
-    read_filters,
-)
+from autograder.sandbox.layers import LEVELS, Containment, choose_containment
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote, packages_for
 from foundation.assignment_file import read_assignment
-from foundation.places import ROOT
 from foundation.processes import run_forked
 
 PACKAGES = packages_for(read_assignment())
@@ -114,15 +104,15 @@ def test_a_level_that_falls_while_grading_is_refused(sandbox, replan):
 
 
 def test_the_compiled_filters_are_those_of_the_policy():
-    filters = read_filters()
-    assert filters["policy"] == policy_digest(), "run python -m autograder.sandbox.layers"
+    filters = layers.read_filters()
+    assert filters["policy"] == layers.policy_digest(), "run python -m autograder.sandbox.layers"
     for machine in ("X86_64", "AARCH64"):
         assert len(bytes.fromhex(filters[machine])) % 8 == 0 < len(filters[machine])
 
 
 def test_every_other_system_call_is_denied_by_the_filter_alone(zygote, seccomp_alone, sandbox):
     pyseccomp = pytest.importorskip("pyseccomp", exc_type=ImportError)
-    names = [*ALLOWED.split(), *(name for name, _ in ALLOWED_WITH)]
+    names = [*layers.ALLOWED.split(), *(name for name, _ in layers.ALLOWED_WITH)]
     allowed = [pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) for name in names]
     if os.uname().machine == "x86_64":
         allowed += [335, 336]  # uprobes: the kernel ends whoever calls these from elsewhere than a probe
@@ -149,24 +139,14 @@ def test_a_worker_ends_when_its_grader_goes_away(bare_zygote, example_sources):
     assert end_soon(worker) and not bare_zygote.has_ended
 
 
-GRADER = """
-import time
-from autograder.sandbox import layers
-from autograder.sandbox.zygote import Zygote
-from foundation.assignment_file import read_assignment
-
-layers.shutil.which = lambda *arguments, **options: None
-zygote = Zygote(read_assignment())
-print(zygote._process.pid, zygote.fork().pid, flush=True)
-time.sleep(100)
-"""
-
-
 @pytest.mark.slow
-def test_a_zygote_and_its_workers_end_when_the_grader_is_killed():
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    grader = subprocess.Popen([sys.executable, "-c", GRADER], stdout=subprocess.PIPE, env=environment)
-    pids = [int(word) for word in grader.stdout.readline().split()]
-    grader.kill()
-    grader.communicate()
-    assert len(pids) == 2 and end_soon(*pids)
+def test_a_zygote_and_its_workers_end_when_the_grader_is_killed(monkeypatch):
+    monkeypatch.setattr(layers.shutil, "which", lambda *arguments, **options: None)
+
+    def start(job: None) -> Iterator[tuple[int, int]]:
+        zygote = Zygote(read_assignment())
+        yield zygote._process.pid, zygote.fork().pid
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    (_, pids), _ = run_forked(deque([None]), start, 60)
+    assert end_soon(*pids)
