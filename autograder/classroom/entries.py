@@ -163,7 +163,7 @@ def _with_submission(
 
 
 def write_roll(roll: Roll, output: Path) -> None:
-    """Writes the roll beside the records. Raises: NotWrittenError where that fails."""
+    """Writes the roll beside the records. Raises: OSError where that fails."""
     write_json(output / ROLL, roll.model_dump(mode="json"))
 
 

@@ -30,17 +30,8 @@ from foundation.texts import printable
 from foundation.whole_files import make_folder
 
 from ..grading.provenance import Seeds, weighting_of
-from ..grading.record import (
-    Judgement,
-    NotWrittenError,
-    Part,
-    Record,
-    content_hash,
-    new_record,
-    read_record,
-    write_record,
-)
-from ..grading.submission import Conditions, grade_submission, open_grader, refused
+from ..grading.record import Judgement, Part, Record, content_hash, new_record, read_record, write_record
+from ..grading.submission import Conditions, grade_submission, open_grader
 from ..intake.sources import IntakeError
 from ..intake.submission import IntakeRefusedError, take_in
 from ..platforms.platform import HandedIn
@@ -73,7 +64,7 @@ class Results:
         return record if record and self._seeds.has_sealed(record) else None
 
     def keep(self, key: str, record: Record, folder: str = RECORDS) -> None:
-        """Lets a record count from now on, or wait, by the folder. Raises: NotWrittenError where that fails."""
+        """Lets a record count from now on, or wait, by the folder. Raises: OSError where that fails."""
         if record != self.kept(key, folder):
             write_record(self._path(folder, key), self._seeds.seal(record))
         if folder == RECORDS:
@@ -91,13 +82,10 @@ class Results:
 def hold(output: Path, is_alone: bool = True) -> Iterator[None]:
     """Keeps a folder of results, which is made where it is missing, for this process, or for all that share it.
 
-    Raises: UserError where another process holds it; NotWrittenError where no files can be created in it.
+    Raises: UserError where another process holds it; OSError where no files can be created in it.
     """
-    try:
-        make_folder(output)
-        descriptor = os.open(output, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise NotWrittenError(output, error) from None
+    make_folder(output)
+    descriptor = os.open(output, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_EX if is_alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
@@ -141,7 +129,7 @@ def grade_class(
     Where `again`, everything runs; changed marks of the same files count only where `keeps_changes`. Returns the
     changes, kept or not, in the order of the entries; `change_for` returns the change for the students of an entry.
 
-    Raises: NotWrittenError where a result cannot be stored; SandboxUnavailableError where there is no sandbox as asked.
+    Raises: OSError where a result cannot be stored; SandboxUnavailableError where there is no sandbox as asked.
     """
     changes: dict[HandedIn, Held] = {}
 
@@ -228,7 +216,7 @@ def _grade_entry(entry: HandedIn, conditions: Conditions, grader: Grader) -> Ite
         for record in grade_submission(intake, blank, conditions.seeds, grader):
             yield record
     except IntakeRefusedError as error:
-        yield refused(blank, error)
+        yield blank.refused(error.reason, error.hashes)
     except (IntakeError, SandboxUnavailableError) as error:  # the latter perhaps since something has ended the zygote
         yield record.given_up(str(error))
 

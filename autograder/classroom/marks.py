@@ -25,7 +25,7 @@ from foundation.command_line import UserError
 from foundation.texts import counted
 
 from ..grading.provenance import weighting_of
-from ..grading.record import Judgement, Model, NotWrittenError, Part, Record, judge_bleu, now, total
+from ..grading.record import Judgement, Model, Part, Record, judge_bleu, now, total
 from ..grading.scoring import Score
 from ..platforms.platform import Student
 from ..testing.results import State, mark_items
@@ -59,14 +59,11 @@ NOTHING: Decided = MappingProxyType({})
 
 
 def decide(output: Path, decision: Decision) -> None:
-    """Enters a decision about a student of the class in a folder. Raises: NotWrittenError where that fails."""
-    try:
-        with (output / DECISIONS).open("a", encoding="utf-8") as file:
-            file.write(f"{decision.model_dump_json()}\n")
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise NotWrittenError(output / DECISIONS, error) from None
+    """Enters a decision about a student of the class in a folder. Raises: OSError where that fails."""
+    with (output / DECISIONS).open("a", encoding="utf-8") as file:
+        file.write(f"{decision.model_dump_json()}\n")
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def decisions_in(output: Path) -> dict[str, Decided]:

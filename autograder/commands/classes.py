@@ -10,13 +10,13 @@ from pathlib import Path
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.assignment_tables import LatePolicy
 from foundation.command_line import UserError
-from foundation.texts import counted, first_of, printable
+from foundation.texts import counted, printable
 from foundation.whole_files import check_file, check_folder
 
 from ..classroom.entries import Roll, write_roll
 from ..classroom.grading import Change, Results, change_of, grade_class, hold
 from ..classroom.marks import NOTHING, Result, decisions_in, mark_of, results_of
-from ..classroom.similarity import Findings, find_matches, read_class
+from ..classroom.similarity import find_matches, read_class
 from ..course.catalogue import faults_of
 from ..grading.record import Judgement, Record, read_record, write_json, write_record
 from ..grading.submission import Conditions, grade_alone
@@ -25,7 +25,7 @@ from ..intake.submission import take_in
 from ..platforms.download import PLATFORMS
 from ..platforms.platform import HandedIn, Student
 from ..reports.class_page import cases_in
-from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary
+from ..reports.class_summary import as_class_table, as_regrade_table, write_summary
 from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.gradescope import as_results
 from ..reports.pages import write_pages, write_similar_page
@@ -70,10 +70,8 @@ def grade_one(options: argparse.Namespace) -> int:
         check_file(path)
     conditions = conditions_of(options)
     old = read_record(options.against) if options.against else None
-    if options.against and not options.against.is_file():
-        raise UserError(f"{options.against}: no such file; expected a record that `grade-class` has written")
     if options.against and old is None:
-        raise UserError(f"{options.against}: not a record; expected a file that `grade-class` has written")
+        raise UserError(f"{options.against}: no record; expected a file that `grade-class` has written")
 
     def store(record: Record) -> None:
         """Writes the results so far."""
@@ -88,12 +86,9 @@ def grade_one(options: argparse.Namespace) -> int:
     has_gaps = any(part.score is None for part in record.judgement.parts)
     if old is None:
         return int(has_gaps)
-    before, after = (
-        (each.content_hash, each.seed_id, each.grader_version) for each in (old.judgement, record.judgement)
-    )
-    kinds = ("files", "inputs (name its --seed)", "versions of the grader")
-    for kind, was, is_now in zip(kinds, before, after, strict=True):
-        if was != is_now:
+    kinds = {"content_hash": "files", "seed_id": "inputs (name its --seed)", "grader_version": "versions of the grader"}
+    for field, kind in kinds.items():
+        if getattr(old.judgement, field) != getattr(record.judgement, field):
             print(f"note: {options.against} is about other {kind}")
     if not conditions.seeds.has_sealed(old):
         print(f"note: {options.against} is not as this term's grader wrote it: its seal does not fit")
@@ -115,19 +110,19 @@ def list_download(options: argparse.Namespace) -> int:
     if roll.has_roster:
         count += f", from {sum(bool(m.key) for m in roll.members)} of {counted(len(roll.members), 'student')}"
     print("\n".join([f"{roll.folder}: {PLATFORMS[roll.layout].title}", count, *_notes_on_times(roll), ""]))
-    width = max((len(printable(entry.entry, 60)) for entry in entries), default=0)
+    shown = {entry.key: printable(entry.entry, 60) for entry in entries}
+    width = max(map(len, shown.values()), default=0)
     names, by_key = roll.names(), {member.key: member for member in roll.members}
-    for entry in entries:
-        about = _details(names[entry.key], by_key[entry.key], assignment.late)
-        print(f"  {printable(entry.entry, 60):<{width}}  {about}".rstrip())
+    for key, text in shown.items():
+        print(f"  {text:<{width}}  {_details(names[key], by_key[key], assignment.late)}".rstrip())
     sections = {
         "for you to decide": [f"{entry}: {why}" for entry, why in roll.to_decide],
         "nothing handed in": [member.called for member in roll.members if member.is_missing],
         "left out": [f"{stray.entry}: {stray.reason}" for stray in roll.left_out if not stray.needs_decision],
     }
-    for heading, shown in sections.items():
-        if shown:
-            print("\n".join(["", f"{heading}:", *(f"  {printable(line, 160)}" for line in shown)]))
+    for heading, lines in sections.items():
+        if lines:
+            print("\n".join(["", f"{heading}:", *(f"  {printable(line, 160)}" for line in lines)]))
     is_undated = assignment.late is not None and any(member.unread_time for member in roll.members)
     return int(is_undated or bool(roll.to_decide))
 
@@ -260,24 +255,12 @@ def similar(options: argparse.Namespace) -> int:
     findings = find_matches(written)
     write_json(options.output / "similar.json", {"names": roll.names(), **asdict(findings)})
     write_similar_page(findings, roll, written, assignment, options.output)
-    print("\n".join(_findings_as_text(findings, roll)))
+    names = {key: printable(name, 60) for key, name in roll.names().items()}
+    pairs = counted(len(findings.pairs), "pair") if findings.pairs else "no pairs"
+    print(f"{counted(len(findings.compared), 'submission')} compared: {pairs} to look at")
+    for pair in findings.pairs[:MOST_PAIRS]:
+        print(f"  {names[pair.left]} and {names[pair.right]}: {pair.share:.0%} in common")
+    print_note("too little of their own to name anybody", [names[key] for key in findings.too_little])
+    print_note("not compared, as the page explains", [names[key] for key in findings.unread])
     print(f"\nlook at them side by side in a browser: {options.output / 'similar.html'}")
     return 0
-
-
-def _findings_as_text(findings: Findings, roll: Roll) -> list[str]:
-    names = {key: printable(name, 60) for key, name in roll.names().items()}
-    n_pairs = len(findings.pairs)
-    pairs = counted(n_pairs, "pair") if n_pairs else "no pairs"
-    lines = [f"{counted(len(findings.compared), 'submission')} compared: {pairs} to look at"]
-    for pair in findings.pairs[:MOST_PAIRS]:
-        lines.append(f"  {names[pair.left]} and {names[pair.right]}: {pair.share:.0%} in common")
-        lines.append(f"      {first_of([match.component for match in pair.matches], 3)}")
-    if n_pairs > MOST_PAIRS:
-        lines.append(f"  … and {n_pairs - MOST_PAIRS} more")
-    if findings.too_little:
-        shown = first_of([names[key] for key in findings.too_little], MOST_NAMES)
-        lines.append(f"  too little of their own, beside what was handed out or many have, to name anybody: {shown}")
-    if findings.unread:
-        lines += ["not compared:", *(f"  {names[key]}: {printable(why, 160)}" for key, why in findings.unread.items())]
-    return lines

@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import (
@@ -27,7 +28,7 @@ from pydantic import (
 )
 
 from foundation.assignment_file import Assignment, Task
-from foundation.texts import clean, printable
+from foundation.texts import clean
 from foundation.whole_files import write_whole
 
 from ..testing.results import Finding, ItemMark, State, TaskResult
@@ -178,10 +179,11 @@ class Record(Model):
         notes = (*self.judgement.notes, *notes)[:MAX_NOTES]
         return self.changed(judgement=self.judgement.with_parts(parts, notes=notes, **facts))
 
-    def refused(self, reason: str) -> Record:
-        """The record of a submission that cannot be graded: no score, and the reason."""
+    def refused(self, reason: str, files: Mapping[str, str] = MappingProxyType({})) -> Record:
+        """The finished record of a submission that is there, but cannot be graded: no score, and the reason."""
         parts = (part.in_state(State.NOT_GRADED, message=reason) for part in self.judgement.parts)
-        return self.changed(judgement=self.judgement.with_parts(parts)).judged(notes=[f"not graded: {reason}"])
+        record = self.changed(judgement=self.judgement.with_parts(parts)).taken_in(files)
+        return record.judged(notes=[f"not graded: {reason}"]).finished()
 
     def given_up(self, reason: str) -> Record:
         """The record after the grader failed: what is pending will not be judged in this run."""
@@ -258,28 +260,11 @@ def read_record(path: Path) -> Record | None:
         return None
 
 
-class NotWrittenError(RuntimeError):
-    """A result could not be written while grading: the disk is full, or the folder is not what it was before."""
-
-    def __init__(self, place: Path | str, error: Exception) -> None:
-        super().__init__(f"{printable(str(place))}: cannot be written: {getattr(error, 'strerror', None) or error}")
-
-
 def write_record(path: Path, record: Record) -> None:
-    """Writes a record in one piece."""
-    write_result(path, record.model_dump_json(indent=2) + "\n")
+    """Writes a record in one piece; where that fails, the old one stays. Raises: OSError."""
+    write_whole(path, record.model_dump_json(indent=2) + "\n")
 
 
 def write_json(path: Path, content: object) -> None:
-    """Writes other results in one piece."""
-    write_result(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-
-
-def write_result(path: Path, content: bytes | str) -> None:
-    """Writes a file of results in one piece; where that fails, the old one stays. Raises: NotWrittenError."""
-    try:
-        write_whole(path, content)
-    except BrokenPipeError:  # whoever read it has seen enough
-        raise
-    except OSError as error:
-        raise NotWrittenError(path, error) from None
+    """Writes other results in one piece. Raises: OSError."""
+    write_whole(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -95,7 +95,7 @@ def grade_alone(path: Path, conditions: Conditions, store: Callable[[Record], No
     try:
         intake = take_in(path, conditions.release, assignment)
     except IntakeRefusedError as error:
-        record = refused(blank, error)
+        record = blank.refused(error.reason, error.hashes)
         store(record)
         return record
     try:
@@ -106,8 +106,3 @@ def grade_alone(path: Path, conditions: Conditions, store: Callable[[Record], No
         store(record.given_up(str(error) or type(error).__name__))
         raise
     return record
-
-
-def refused(record: Record, error: IntakeRefusedError) -> Record:
-    """The record of a submission that is there, but of a kind that is not graded."""
-    return record.taken_in(error.hashes).refused(error.reason).finished()

@@ -26,7 +26,7 @@ from ..classroom.roster import rows_of
 from ..grading.provenance import Seeds
 from ..grading.record import content_hash
 from ..intake.submission import Intake
-from ..reports.class_summary import Cell, as_csv
+from ..reports.exports import Cell, as_csv
 from ..reports.html import code_line, make_environment
 from ..testing.case import number_of
 from .graded import Bench, InSandbox

@@ -1,36 +1,27 @@
-"""The results of a class for people and programs: a table of one screen, summary.csv, a regrade.
-
-Tables are made for spreadsheets and for the platforms that import them: nothing in them is computed.
-"""
+"""The results of a class for people and programs: a table of one screen, summary.csv, a regrade."""
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 
 from foundation.texts import counted, first_of, printable
+from foundation.whole_files import write_whole
 
 from ..classroom.entries import Roll
 from ..classroom.grading import Held
-from ..classroom.marks import ENTER_DAYS, Decision, Mark, Result, by_task
-from ..grading.record import Part, Record, write_result
+from ..classroom.marks import ENTER_DAYS, Result, by_task
+from ..grading.record import Part, Record
 from ..testing.results import State
-from .terminal import containment_of
+from .exports import Cell, as_csv, comment_of
 
 MOST_NAMES = 8
 SUMMARY = "summary.csv"
-Cell = str | float | None
 ABOUT = ("id", "name", "submission", "late", "status", "reason", "score", "max_score", "bleu")
-CIRCUMSTANCES = ("sandbox", "content_hash", "grader_version", "late_days", "percent_off", "by_hand", "comments")
+CIRCUMSTANCES = ("late_days", "percent_off", "comments")
 """Columns of summary.csv before and after those of the parts."""
-BYTE_ORDER_MARK = "\ufeff"
-FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
-"""The place before a formula of spreadsheets: at the beginning, or after a character that may separate cells."""
 
 
 def tasks_of(results: Sequence[Result]) -> list[tuple[Part, float | None, dict[str, int]]]:
@@ -68,7 +59,7 @@ def write_summary(results: Sequence[Result], output: Path) -> None:
     heading = [*ABOUT, *numbers, *(f"{number} state" for number in numbers), *CIRCUMSTANCES]
     max_score = next(iter(records_of(results).values())).judgement.max_score
     rows = [{**row_of(result), "max_score": max_score} for result in results]
-    write_result(output / SUMMARY, as_csv(heading, rows))
+    write_whole(output / SUMMARY, as_csv(heading, rows))
 
 
 def row_of(result: Result) -> dict[str, Cell]:
@@ -81,37 +72,10 @@ def row_of(result: Result) -> dict[str, Cell]:
     if mark:
         row |= {part.part.number: part.score for part in mark.parts}
         row |= {"late_days": mark.lateness.days, "percent_off": mark.lateness.percent if record else None}
-        comments = [("", mark.comment), *((f"{part.part.number}: ", part.comment) for part in mark.parts)]
-        texts = [about + _in_line(comment.text) for about, comment in comments if comment]
-        row |= {"by_hand": "; ".join(_by_hand_in(mark)), "comments": "; ".join(texts)}
     if record:
-        judgement = record.judgement
-        row |= {f"{part.number} state": part.state.value for part in judgement.parts}
-        row |= {"bleu": judgement.bleu.value if judgement.bleu else None, "sandbox": containment_of(record.run)}
-        row |= {"content_hash": judgement.content_hash, "grader_version": judgement.grader_version}
-    return row
-
-
-def _by_hand_in(mark: Mark) -> Iterator[str]:
-    late, tasks = mark.lateness, defaultdict[str, list[str]](list)
-    if mark.excused:
-        yield f"excused {_by(mark.excused)}"
-    if mark.by_hand:
-        yield f"{counted(mark.by_hand.value or 0, 'point')} for the whole {_by(mark.by_hand)}"
-    for part in mark.parts:
-        if part.by_hand:  # of all tasks at once: a single line
-            tasks[f"{counted(part.score or 0, 'point')} {_by(part.by_hand)}"].append(part.part.number)
-    yield from (f"{', '.join(numbers)}: {decision}" for decision, numbers in tasks.items())
-    if late.by_hand:
-        yield f"{counted(late.days or 0, 'late day')} {_by(late.by_hand)}"
-
-
-def _by(decision: Decision) -> str:
-    return f"by {decision.by}, {decision.at:%Y-%m-%d}: {_in_line(decision.text)}"
-
-
-def _in_line(text: str) -> str:
-    return " ".join(printable(line, 1000) for line in text.split("\n"))
+        row |= {f"{part.number} state": part.state.value for part in record.judgement.parts}
+        row |= {"bleu": record.judgement.bleu.value if record.judgement.bleu else None}
+    return row | {"comments": comment_of(result)}
 
 
 def as_class_table(roll: Roll, results: Sequence[Result], cases: Sequence[tuple[str, list[str]]]) -> str:
@@ -141,24 +105,6 @@ def as_class_table(roll: Roll, results: Sequence[Result], cases: Sequence[tuple[
             shown = [printable(result.member.name, 40) for result in students]
             lines += ["", f"{heading} ({len(students)}): {first_of(shown, MOST_NAMES)}"]
     return "\n".join(lines)
-
-
-def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]], has_mark: bool = True) -> str:
-    """A table as CSV, quoted where needed; what a row lacks is empty, and other keys are left out.
-
-    It begins with a byte-order mark: without one, spreadsheets take UTF-8 for an older encoding and spoil names.
-    """
-    text = io.StringIO()
-    text.write(BYTE_ORDER_MARK if has_mark else "")
-    writer = csv.DictWriter(text, heading, restval="", extrasaction="ignore", lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows({key: harmless(value) for key, value in row.items()} for row in rows)
-    return text.getvalue()
-
-
-def harmless(value: Cell) -> Cell:
-    """Text that a spreadsheet takes for no formula, whichever character it reads as the end of a cell."""
-    return FORMULA.sub(r"\1'", value) if isinstance(value, str) and value != "-" else value
 
 
 def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:

@@ -5,22 +5,28 @@ A student without a score has no mark there, either: never a zero.
 
 from __future__ import annotations
 
+import csv
 import io
+import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from foundation.texts import as_score, counted
+from foundation.whole_files import write_whole
 
 from ..classroom.marks import PartMark, Result
 from ..classroom.roster import Index
-from ..grading.record import write_result
 from ..platforms.download import PLATFORMS
 from ..platforms.platform import Grade, Person, Student, Table
-from .class_summary import as_csv
-from .pages import STUDENTS
 
+Cell = str | float | None
+STUDENTS = "students"
+"""The folder of their pages, within that of the marks."""
+BYTE_ORDER_MARK = "\ufeff"
+FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
+"""The place before a formula of spreadsheets: at the beginning, or after a character that may separate cells."""
 MOST_CHARACTERS = 2_000
 IMPORTING = {name: kind.table for name, kind in PLATFORMS.items() if kind.table}
 MIDNIGHT = (1980, 1, 1, 0, 0, 0)  # the same marks make the same archive
@@ -77,7 +83,7 @@ def export(
     """
     kind, table_of = PLATFORMS[platform], IMPORTING[platform]
     table = table_of([grade for grade in grades if grade.score is not None or kind.takes_excused], column, max_score)
-    write_result(output / f"{platform}.csv", as_csv(table.heading, table.rows, table.has_mark))
+    write_whole(output / f"{platform}.csv", as_csv(table.heading, table.rows, table.has_mark))
     pages, without = dict[str, bytes](), list[str]()
     if kind.feedback is None:
         return table, without
@@ -91,8 +97,26 @@ def export(
     archive = output / f"{platform}-feedback.zip"
     archive.unlink(missing_ok=True)  # of an earlier export
     if pages:
-        write_result(archive, as_zip(pages))
+        write_whole(archive, as_zip(pages))
     return table, without
+
+
+def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]], has_mark: bool = True) -> str:
+    """A table as CSV, quoted where needed; what a row lacks is empty, and other keys are left out.
+
+    It begins with a byte-order mark: without one, spreadsheets take UTF-8 for an older encoding and spoil names.
+    """
+    text = io.StringIO()
+    text.write(BYTE_ORDER_MARK if has_mark else "")
+    writer = csv.DictWriter(text, heading, restval="", extrasaction="ignore", lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({key: harmless(value) for key, value in row.items()} for row in rows)
+    return text.getvalue()
+
+
+def harmless(value: Cell) -> Cell:
+    """Text that a spreadsheet takes for no formula, whichever character it reads as the end of a cell."""
+    return FORMULA.sub(r"\1'", value) if isinstance(value, str) and value != "-" else value
 
 
 def as_zip(files: Mapping[str, bytes]) -> bytes:

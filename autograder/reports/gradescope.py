@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from foundation.assignment_file import read_assignment
-from foundation.command_line import INTERRUPTED, Parser, print_anywhere
+from foundation.command_line import Parser, print_anywhere
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.texts import printable
 
@@ -25,6 +25,8 @@ from ..grading.record import MAX_TEXT, Part, Record, write_json
 from ..grading.submission import Conditions, grade_alone
 from ..testing.results import State
 from .terminal import containment_of, printable_lines, text_of
+
+SHOWN = {"output_format": "text", "visibility": "visible", "stdout_visibility": "hidden"}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,35 +38,25 @@ def main(arguments: list[str] | None = None) -> int:
         epilog="example: python -m autograder.reports.gradescope --root /autograder",
     )
     parser.add_argument("--root", type=Path, default=Path("/autograder"), help="default: /autograder")
-    parser.add_argument("--level", default="auto", help="level of containment (default: auto, the best that works)")
-    options = parser.parse_args(arguments)
-    target = options.root / "results" / "results.json"
+    root = parser.parse_args(arguments).root
+    target = root / "results" / "results.json"
     try:
-        record = _grade_here(options.root, options.level, target)
-    except KeyboardInterrupt:
-        print("gradescope: stopped", file=sys.stderr)
-        return INTERRUPTED
+        assignment = read_assignment()
+        limits = assignment.limits
+        limits = replace(limits, memory_mb=min(limits.memory_mb, limits.gradescope_memory_mb))
+        assignment = replace(assignment, limits=limits)
+        skeleton = ROOT / assignment.package
+        version = grader_version(assignment, skeleton, TEST_REFERENCES)
+        conditions = Conditions(assignment, skeleton, TEST_REFERENCES, version, seeds_of_term(ROOT))
+        record = grade_alone(root / "submission", conditions, lambda record: write_json(target, as_results(record)))
     except Exception as error:  # whatever it is, it is our fault, and must not count as a zero
         traceback.print_exc()
         reason = f"{type(error).__name__}: {error}"[:500]
         message = f"The grader failed, and your work has not been graded. Please tell your instructor: {reason}"
-        shown = {"output_format": "text", "visibility": "visible", "stdout_visibility": "hidden"}
-        write_json(
-            target, {"output": message, **shown}
-        )  # without any score: Gradescope shows that the autograder failed
+        # without any score: Gradescope shows that the autograder failed
+        write_json(target, {"output": message, **SHOWN})
         return 1
     return int(record.judgement.score is None)
-
-
-def _grade_here(root: Path, level: str, target: Path) -> Record:
-    assignment = read_assignment()
-    limits = assignment.limits
-    limits = replace(limits, memory_mb=min(limits.memory_mb, limits.gradescope_memory_mb))
-    assignment = replace(assignment, limits=limits)
-    skeleton = ROOT / assignment.package
-    version = grader_version(assignment, skeleton, TEST_REFERENCES)
-    conditions = Conditions(assignment, skeleton, TEST_REFERENCES, version, seeds_of_term(ROOT), level)
-    return grade_alone(root / "submission", conditions, lambda record: write_json(target, as_results(record)))
 
 
 def as_results(record: Record) -> dict[str, Any]:
@@ -82,19 +74,14 @@ def as_results(record: Record) -> dict[str, Any]:
         **({} if judgement.score is None else {"score": judgement.score}),
         "execution_time": run.seconds,
         "output": "\n".join(printable(note, MAX_TEXT) for note in (*run.notes, *judgement.notes)),
-        "output_format": "text",
-        "visibility": "visible",
-        "stdout_visibility": "hidden",
+        **SHOWN,
         "tests": [as_test(part) for part in parts],
         "leaderboard": board,
         "extra_data": {
-            "submission": record.submission,
-            "max_score": judgement.max_score,
             "finished": record.is_finished,
             "sandbox": containment_of(run),
             "seed_id": judgement.seed_id,
             "content_hash": judgement.content_hash,
-            "files": judgement.files,
             "grader_version": judgement.grader_version,
             "printed": run.printed,
         },
@@ -114,7 +101,6 @@ def as_test(part: Part) -> dict[str, Any]:
         "output": as_markdown(part.state, "\n".join(printable_lines(text_of(part)))),
         "output_format": "md",
         "visibility": part.visibility,
-        "tags": list(part.components) or ["BLEU"],
         "extra_data": {"state": part.state.value},
     }
 

@@ -54,6 +54,6 @@ class Excerpt:
     lines: tuple[CodeLine, ...]
 
 
-def code_line(text: str, most: int = MOST_CHARACTERS) -> str:
+def code_line(text: str) -> str:
     """A line as it is shown: tabs as spaces, nothing unprintable, and not too long."""
-    return printable(text.rstrip("\r").expandtabs(4), most)
+    return printable(text.rstrip("\r").expandtabs(4), MOST_CHARACTERS)

@@ -6,7 +6,7 @@ or run anything but the page's own style and script.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,15 +23,15 @@ from ..grading.scoring import shown
 from ..intake.sources import file_of
 from .class_page import class_view
 from .class_summary import records_of
+from .exports import STUDENTS
 from .html import TEMPLATES, CodeLine, Excerpt, code_line, make_environment
 from .terminal import details_of
 
-STUDENTS, CLASS, SIMILAR = "students", "class.html", "similar.html"
+CLASS, SIMILAR = "class.html", "similar.html"
 CONTEXT = 2
 """Lines shown around those that two submissions share."""
 MOST_LINES = 80
 ENVIRONMENT = make_environment(TEMPLATES, points=as_score, counted=counted, details=details_of, bleu=shown)
-MOST_CHARACTERS = 200
 
 
 def write_pages(
@@ -99,22 +99,12 @@ def write_similar_page(
 
 
 def excerpt(module: str, shared: Sequence[int], written: Written) -> Excerpt:
-    """The shared lines of a module with those around them, and where the student finds them."""
-    first, last = shared[0], shared[-1]
+    """The shared lines of a module with those between and around them, and where the student finds them."""
+    text, first, last = written.texts[module], shared[0], shared[-1]
     if origins := written.places.get(module):
         title = origins[first - 1] or f"{module}.py"
     else:
         lines = f"line {first}" if first == last else f"lines {first} to {last}"
         title = f"{file_of(module)}, {lines}"
-    return Excerpt(title, tuple(shown_lines({*shared}, written.texts[module])))
-
-
-def shown_lines(shared: set[int], text: Sequence[str]) -> Iterator[CodeLine]:
-    """The shared lines and those around them, with gaps between."""
-    near = sorted({n for line in shared for n in range(line - CONTEXT, line + CONTEXT + 1) if 0 < n <= len(text)})
-    for before, number in zip([near[0] - 1, *near], near[:MOST_LINES], strict=False):
-        if number != before + 1:
-            yield CodeLine("", "…")
-        yield CodeLine(str(number), code_line(text[number - 1], MOST_CHARACTERS), number in shared)
-    if len(near) > MOST_LINES:
-        yield CodeLine("", f"… and {len(near) - MOST_LINES} lines more")
+    numbers = range(max(1, first - CONTEXT), min(len(text), last + CONTEXT) + 1)[:MOST_LINES]
+    return Excerpt(title, tuple(CodeLine(str(n), code_line(text[n - 1]), n in shared) for n in numbers))

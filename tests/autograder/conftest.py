@@ -1,6 +1,7 @@
 """Submissions and results; classes and downloads; a stub in the place of the true grader, and a true one."""
 
 import csv
+import html
 import re
 import traceback
 import zipfile
@@ -69,6 +70,12 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     """The rows of a table that the kit has written."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def words_of(page: str) -> str:
+    """The text of a page, without its style and script."""
+    plain = re.sub(r"<(style|script)>.*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", plain)).split())
 
 
 def changed_assignment(path: Path, *changes: tuple[str, str], late: str = "") -> Path:

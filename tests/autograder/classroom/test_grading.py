@@ -9,8 +9,6 @@ import pytest
 from autograder.classroom.grading import change_of
 from autograder.classroom.marks import mark_of
 from autograder.grading.record import new_record
-from autograder.grading.submission import refused
-from autograder.intake.submission import IntakeRefusedError
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import State, TaskResult
 
@@ -53,7 +51,7 @@ def test_finished_records_are_kept_until_something_that_decides_marks_changes(fo
 def test_what_is_refused_or_breaks_intake_is_looked_at_again(folder, output, who, monkeypatch, capfd):
     (folder / "dan.zip").write_bytes(b"no archive")
     assert who() == EVERYONE and kept(folder, output)["dan.zip"].judgement.score is None
-    record = refused(new_record("dan", ASSIGNMENT, VERSION), IntakeRefusedError("dan", "because"))
+    record = new_record("dan", ASSIGNMENT, VERSION).refused("because")
     put(output, "dan.zip", SEEDS.seal(record))
     assert who() == [] and "because" not in kept(folder, output)["dan.zip"].judgement.parts[0].message
 

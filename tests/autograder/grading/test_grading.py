@@ -156,11 +156,9 @@ TASK = replace(
     "outcomes, credit, state, score",
     [
         ({"values": "passed", "masks": "passed", "loss": "passed"}, "items", "passed", 10),
-        ({"values": "passed", "masks": "failed", "loss": "passed"}, "items", "failed", 7),
         ({"values": "failed", "masks": "passed", "loss": "passed"}, "items", "failed", 2),
         ({"values": "passed", "masks": "failed", "loss": "passed"}, "all", "failed", 0),
         ({"values": "passed", "masks": "timeout", "loss": "error"}, "items", "timeout", 5),
-        ({"values": "not attempted", "masks": "not attempted"}, "items", "not attempted", 2),
         ({"values": "passed", "masks": "grader error"}, "items", "grader error", 7),
         ({"values": "passed", "no such item": "failed"}, "items", "failed", 2),
         ({}, "items", "grader error", 0),

@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from autograder.grading.record import MAX_TEXT, Record, new_record, read_record, write_record
-from autograder.grading.submission import Conditions, grade_alone, grade_submission, open_grader, refused
-from autograder.intake.submission import IntakeRefusedError, take_in
+from autograder.grading.submission import Conditions, grade_alone, grade_submission, open_grader
+from autograder.intake.submission import take_in
 from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table
 from autograder.sandbox.errors import SandboxUnavailableError
@@ -52,7 +52,7 @@ def test_text_of_a_submission_can_forge_no_line_and_steer_no_terminal(graded):
     for text in (record.model_dump_json(), as_table(record), json.dumps(as_results(record))):
         assert not CONTROL.search(text)
     record = blank("\x1b]0;owned\x07\nscore 100\udcff")
-    hostile = refused(record, IntakeRefusedError("x", "be\x1bcause\udcff", {"a\nb\udcff": "0" * 64}))
+    hostile = record.refused("be\x1bcause\udcff", {"a\nb\udcff": "0" * 64})
     assert not CONTROL.search(hostile.model_dump_json().replace("\\n", ""))
     assert "\nscore 100" not in as_table(hostile)
 

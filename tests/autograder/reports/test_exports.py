@@ -13,8 +13,7 @@ from autograder.classroom.entries import Roll, write_roll
 from autograder.classroom.grading import Results
 from autograder.classroom.marks import Decision, decide
 from autograder.platforms.platform import Student
-from autograder.reports.class_summary import harmless
-from autograder.reports.exports import IMPORTING
+from autograder.reports.exports import IMPORTING, harmless
 from autograder.testing.results import ItemMark, State
 from foundation.assignment_file import read_assignment
 

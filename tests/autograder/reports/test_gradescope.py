@@ -1,22 +1,19 @@
 """Gradescope: the results that it gets back, and the archive in a container like its own.
 
-The container is made with bubblewrap: its folders, without the means to make namespaces, as in Docker. `setup.sh` has
-tests of its own.
+The container is made with bubblewrap: its folders, without the means to make namespaces.
 """
 
-import errno
 import io
 import json
 import os
+import shutil
 import subprocess
 import sysconfig
-import tempfile
 import venv
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
-import pyseccomp
 import pytest
 
 from autograder.grading.record import new_record
@@ -121,17 +118,8 @@ def in_container(folder: Path, *command: str) -> tuple[int, str]:
         wrapped += ["--symlink", str(path.readlink()), str(path)] if link else ["--ro-bind", str(path), str(path)]
     wrapped += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", str(folder), "/autograder"]
     wrapped += ["--ro-bind", PACKAGES, PACKAGES]  # which may lie in /tmp
-    policy = pyseccomp.SyscallFilter(defaction=pyseccomp.ALLOW)
-    for name in ("unshare", "setns", "mount", "umount2", "pivot_root", "ptrace"):
-        policy.add_rule(pyseccomp.ERRNO(errno.EPERM), name)
-    policy.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags cannot be looked at: the C library falls back
-    for flag in (1 << bit for bit in (17, 25, 26, 27, 28, 29, 30)):  # each asks for a new namespace
-        policy.add_rule(pyseccomp.ERRNO(errno.EPERM), "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, flag, flag))
-    with tempfile.TemporaryFile() as rules:
-        policy.export_bpf(rules)
-        rules.seek(0)
-        wrapped += ["--seccomp", str(rules.fileno()), *command]
-        done = subprocess.run(wrapped, capture_output=True, text=True, pass_fds=[rules.fileno()], timeout=540)
+    wrapped += ["--ro-bind", "/dev/null", str(shutil.which("bwrap"))]  # as in Docker, it makes no namespaces
+    done = subprocess.run([*wrapped, *command], capture_output=True, text=True, timeout=540)
     return done.returncode, done.stdout + done.stderr
 
 
