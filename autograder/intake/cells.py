@@ -19,9 +19,9 @@ from foundation.assignment_file import Assignment
 from foundation.texts import printable
 
 from .sources import RefusedError, Source, Sources, names_in, parse
-from .tree import MAX_CODE_CHARACTERS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
+MAX_CODE_CHARACTERS = 200_000  # all cells together
 MAX_VALUES = 10_000_000
 """In all of a notebook's JSON, estimated from commas and brackets; each takes memory once it is parsed."""
 CELL_MAGIC = re.compile(r"\s*%%(\w+)(?!\w*\?).*")

@@ -22,14 +22,9 @@ from .sources import IntakeError, RefusedError
 NUMBERED = re.compile(r"(.*?[^/ ])((?:-[1-9]\d{0,3}| ?\([1-9]\d{0,3}\)){1,3})((?:\.[A-Za-z]+)*)", re.DOTALL)
 """Canvas makes `layers-1.py` of the second upload of `layers.py`, browsers `layers (1).py` of a second download."""
 MAX_MODULE_BYTES = 100_000
-MAX_MODULES = 50
-MAX_SOURCE_BYTES = 300_000  # all modules together
 MAX_ANSWERS_BYTES = 20_000
-MAX_NOTEBOOKS = 20
-MAX_CODE_CHARACTERS = 200_000  # all cells together
 MAX_ARCHIVE_BYTES = 50_000_000
 MAX_ENTRIES = 50_000  # of a folder or an archive; listing is cheap
-MAX_SECONDS = 60.0  # wall time for all of it; what is read within the bounds above takes far less
 TRANSLATIONS = "translations.txt"
 LIMITS = {
     ".py": MAX_MODULE_BYTES,

@@ -47,11 +47,9 @@ def noted() -> tuple[Call, ...]:
     return tuple(_noted)
 
 
-def note(
-    traits: Iterable[str], sizes: Mapping[str, int] | None = None, *, is_right: bool, kind: str = "values"
-) -> None:
+def note(traits: Iterable[str], sizes: Mapping[str, int] = {}, *, is_right: bool, kind: str = "values") -> None:
     """Notes a call."""
-    _noted.append(Call(frozenset(traits), tuple((sizes or {}).items()), is_right, kind))
+    _noted.append(Call(frozenset(traits), tuple(sizes.items()), is_right, kind))
 
 
 @contextmanager

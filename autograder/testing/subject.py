@@ -193,9 +193,9 @@ class Subject:
             with self._judged(inputs, "values", of, is_explained=False):
                 returned, leaves, _ = self._try(inputs, with_gradients=False, contiguous=contiguous, of=of)
                 self._judge(returned, leaves, inputs, "", of)
-        except NotImplementedError:  # nothing is written yet
-            raise
-        except (CheckFailed, *CALL_FAILED):
+        except (CheckFailed, *CALL_FAILED) as error:
+            if isinstance(error, NotImplementedError):  # nothing is written yet
+                raise
             return False
         return True
 
@@ -204,9 +204,9 @@ class Subject:
         try:
             with torch.no_grad():
                 self.call(*copies_of(inputs.values()))
-        except NotImplementedError:
-            raise
-        except CALL_FAILED:
+        except CALL_FAILED as error:
+            if isinstance(error, NotImplementedError):
+                raise
             return False
         return True
 
@@ -233,10 +233,8 @@ class Subject:
         except UnreadableError:
             kind = ""
             raise
-        except NotImplementedError:
-            raise
         except Exception as error:
-            if is_explained:
+            if is_explained and not isinstance(error, NotImplementedError):
                 explain(error, inputs, self.inside if kind else None, MIXED if self.parameters else CONVERTED)
             raise
         finally:

@@ -11,8 +11,8 @@ import pytest
 from autograder.grading.provenance import Seeds
 from autograder.grading.record import new_record
 from autograder.grading.submission import grade_submission
+from autograder.intake.cells import MAX_CODE_CHARACTERS
 from autograder.intake.submission import take_in
-from autograder.intake.tree import MAX_CODE_CHARACTERS
 from autograder.sandbox.worker.loading import Package
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON

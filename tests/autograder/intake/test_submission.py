@@ -7,8 +7,8 @@ import pytest
 from autograder.grading.judging import left_to_people
 from autograder.intake import tree
 from autograder.intake.sources import IntakeError
-from autograder.intake.submission import IntakeRefusedError, take_in
-from autograder.intake.tree import MAX_MODULE_BYTES, MAX_MODULES
+from autograder.intake.submission import MAX_MODULES, IntakeRefusedError, take_in
+from autograder.intake.tree import MAX_MODULE_BYTES
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ANSWERS, SKELETON
