@@ -224,7 +224,7 @@ from torch import Tensor, nn
 
 
 @pytest.mark.slow
-def test_the_reference_in_every_form_earns_the_same_and_a_broken_cell_costs_its_own(grader, tmp_path):
+def test_the_reference_in_every_form_earns_the_same(grader, tmp_path):
     folder, assignment = write_submission(tmp_path / "anna"), read_assignment()
     cells = [code(SHARED)]
     with zipfile.ZipFile(tmp_path / "anna.zip", "w") as archive:
@@ -238,22 +238,13 @@ def test_the_reference_in_every_form_earns_the_same_and_a_broken_cell_costs_its_
                     cells.append(answer("\n".join(lines), f"task_{module}_{node.name}"))
     cells.append(code("print(undefined)\nplt.plot([1])"))
     (tmp_path / "anna.ipynb").write_bytes(as_notebook(cells))
-    kept = [cell for cell in cells if "task_train_" not in str(cell["metadata"])]
-    broken = [{**cell, "source": cell["source"].replace("return self.gamma", "return self gamma")} for cell in kept]
-    (tmp_path / "broken.ipynb").write_bytes(as_notebook(broken))
 
-    def parts_of(path):
+    def scores_of(path):
         intake = take_in(path, SKELETON, assignment)
         record = new_record(intake.name, assignment, "0" * 16)
         *_, record = grade_submission(intake, record, Seeds(b"a secret"), grader)
-        return {part.number: part for part in record.judgement.parts}
+        return {part.number: part.score for part in record.judgement.parts}
 
-    expected = {number: part.score for number, part in parts_of(folder).items()}
+    expected = scores_of(folder)
     assert sum(filter(None, expected.values())) == 90
-    for name in ("anna.zip", "anna.ipynb"):
-        assert {number: part.score for number, part in parts_of(tmp_path / name).items()} == expected, name
-    parts = parts_of(tmp_path / "broken.ipynb")
-    lost = {number: part.state for number, part in parts.items() if part.state != "passed" and number < "4"}
-    assert lost == {"1.4": "error", "3.1": "not attempted"}
-    assert "(task_layers_LayerNorm), line" in parts["1.4"].message
-    assert "return self gamma" in parts["1.4"].traceback
+    assert scores_of(tmp_path / "anna.zip") == scores_of(tmp_path / "anna.ipynb") == expected

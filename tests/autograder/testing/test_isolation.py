@@ -1,74 +1,8 @@
-"""Whatever a component is, is made of or returns: it costs its own tasks, with its own reason, and breaks no test."""
-
-import re
+"""Whatever a component is made of or returns, it costs points, and is never taken for a fault of the grader."""
 
 import pytest
 
-from autograder.testing.results import tests_of as results_of
 from validity.run_tests import Version, run_versions
-
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def judge(reference, assignment):
-    """Runs versions, a module and its changed text by name; yields the results of the lost tasks, by number."""
-
-    def run(changes):
-        versions = [
-            Version(name, {**reference, module: (reference[module][0], text)}, [0])
-            for name, (module, text) in changes.items()
-        ]
-        for judged in run_versions(versions, reference, assignment):
-            results = (result for result in results_of(assignment, judged.outcomes) if not result.task.asks_about)
-            lost = {result.task.number: result for result in results if result.state != "passed"}
-            yield judged.version, lost
-
-    return run
-
-
-def without(text, name):
-    """A module without one of its definitions."""
-    return re.sub(rf"^(@.*\n)*(class|def) {name}\b.*?(?=^(class|def|@)|\Z)", "", text, flags=re.DOTALL | re.MULTILINE)
-
-
-def unusable(text, name):
-    """A module with a definition that cannot be built or called."""
-    if f"def {name}" in text:
-        return f"{text}\ndef {name}(*args, **kwargs):\n    raise KeyError('oops')\n"
-    return f"{text}\nclass {name}({name}):\n    def __init__(self, *args, **kwargs):\n        raise KeyError('oops')\n"
-
-
-COMPONENTS = ("embedding.InputEmbedding", "attention.MultiHeadedAttention", "model.Encoder", "train.train_epoch")
-
-
-def broken_parts(reference, assignment):
-    """Yields a name; a module and its text; the components that are broken; and a part of each message."""
-    for component in COMPONENTS:
-        module, name = component.split(".")
-        text = reference[module][1]
-        yield f"{component}: missing", (module, without(text, name)), [component], f"{module}.py has no {name}"
-        yield f"{component}: unusable", (module, unusable(text, name)), [component], "KeyError: 'oops'"
-    for line in ("raise KeyError('oops')", "import no_such_package", "exit()", "def broken(:"):
-        all_in = [f"layers.{name}" for name in assignment.contract.modules["layers"]]
-        yield f"layers: {line}", ("layers", line), all_in, ""
-
-
-def test_a_broken_part_costs_its_own_tasks(judge, reference, assignment, sampled):
-    cases = {name: case for name, *case in sampled(broken_parts(reference, assignment), 5)}
-    for name, results in judge({name: change for name, (change, _, _) in cases.items()}):
-        _, components, message = cases[name]
-        assert set(results) == {task.number for task in assignment.tasks if set(task.components) & set(components)}, (
-            name
-        )
-        assert all(result.state == "error" and message in result.message for result in results.values()), name
-
-
-def test_a_part_that_hangs_when_built_costs_its_own_tasks(judge, reference, short_tests):
-    hanging = "\nclass LayerNorm(LayerNorm):\n    def __init__(self, *args, **kwargs):\n        while True: pass\n"
-    [(_, results)] = judge({"hangs": ("layers", reference["layers"][1] + hanging)})
-    assert {number: result.state for number, result in results.items()} == {"1.4": "timeout"}
-
 
 RESULTS = {  # expressions of the arguments `a` of the call; `x` is the first of them, as floats
     "nothing": "None",
@@ -139,6 +73,7 @@ def rubbish_versions(reference, assignment):
             yield Version(f"{component}: {label}", {**reference, module: (path, text + rubbish)}, [1], markers)
 
 
+@pytest.mark.slow
 def test_rubbish_fails_and_breaks_nothing(sampled, reference, assignment):
     versions = sampled(rubbish_versions(reference, assignment), 14)
     for run in run_versions(versions, reference, assignment):
