@@ -33,6 +33,8 @@ IMPORTS = (ast.Import, ast.ImportFrom)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 KEPT = (*DEFINITIONS, *IMPORTS, *ASSIGNMENTS, ast.If, ast.Try, ast.Expr)
 """Statements that may become a part of a module; loops, which train, may not."""
+TODO = "raise NotImplementedError"
+"""In the definitions of a skeleton."""
 MOST_NOTES = 5
 LIBRARIES = {"torch", "numpy", "einops", "__future__"} | sys.stdlib_module_names
 """Packages that are available during grading, whose star imports stay."""
@@ -129,7 +131,8 @@ def read_code(cell: Cell) -> tuple[list[Statement], str]:
         tree = parse(text, is_compiled=True)
     lines = text.split("\n")
     if not isinstance(tree, SyntaxError):
-        return [part for node in tree.body if _is_kept(node) for part in _statements_of(cell, node, lines)], ""
+        kept = (node for node in tree.body if isinstance(node, KEPT))
+        return [part for node in kept for part in _statements_of(cell, node, lines)], ""
     line = tree.lineno or 0
     quoted = lines[line - 1].strip()[:100] if 1 <= line <= len(lines) else ""
     problem = (f"line {line}: " if line else "") + tree.msg + (f": {quoted}" if quoted else "")
@@ -153,12 +156,6 @@ def as_python(text: str) -> str:
             return "\n" * blank + python
     except Exception:  # of a dozen kinds: 500 commands, or too deeply nested
         return text
-
-
-def _is_kept(node: ast.stmt) -> bool:
-    if isinstance(node, ast.If) and "__name__" in {getattr(part, "id", "") for part in ast.walk(node.test)}:
-        return False  # a module's import does not run it
-    return isinstance(node, KEPT)
 
 
 def _statements_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Iterator[Statement]:
@@ -193,13 +190,6 @@ def _changed_by(node: ast.stmt) -> set[str]:
             part = part.value
         names |= {part.id} if isinstance(part, ast.Name) else set()
     return names
-
-
-def _has_todo(node: ast.AST) -> bool:
-    """True if it contains the `raise NotImplementedError(…)` of a skeleton."""
-    raised = (part.exc for part in ast.walk(node) if isinstance(part, ast.Raise))
-    names = (part.func if isinstance(part, ast.Call) else part for part in raised)
-    return any(isinstance(name, ast.Name) and name.id == "NotImplementedError" for name in names)
 
 
 class Distribution:
@@ -248,7 +238,7 @@ class Distribution:
             return None
 
         def rank(statement: Statement) -> tuple[bool, bool]:
-            return statement.cell.is_answer, statement.node is not None and not _has_todo(statement.node)
+            return statement.cell.is_answer, statement.node is not None and TODO not in statement.text
 
         chosen = max(reversed(candidates), key=rank)
         cells = list(dict.fromkeys(str(statement.cell) for statement in candidates))
@@ -263,7 +253,7 @@ class Distribution:
             line
             for statement in self.statements
             if statement.node and _is_general(statement.node)  # first: the release's names must hide theirs
-            for line in _lines_of(_unparse(statement.node), str(statement.cell))
+            for line in _lines_of(ast.unparse(statement.node), str(statement.cell))
         ]
         lines.sort(key=lambda line: not line[0].startswith("from __future__"))
         lines += _lines_of(self.release[module][1])
@@ -289,12 +279,12 @@ class Distribution:
             [name] = statement.binds
             return _lines_of(f"def {name}(*args, **kwargs):\n    raise SyntaxError({statement.text!r})", cell)
         if isinstance(node, IMPORTS):  # a notebook beside the package imports it by its name
-            return _lines_of(re.sub(rf"^from {self.package}\b\.?", "from .", _unparse(node)), cell)
+            return _lines_of(re.sub(rf"^from {self.package}\b\.?", "from .", ast.unparse(node)), cell)
         if isinstance(node, DEFINITIONS):
             text = statement.text.split("\n")
             return [(line, f"{cell}, line {number}") for number, line in enumerate(text, start=statement.line)]
         # It may need something that is missing; only code that uses it should fail.
-        body = _unparse(node).replace("\n", "\n    ")
+        body = ast.unparse(node).replace("\n", "\n    ")
         return _lines_of(f"try:\n    {body}\nexcept Exception:\n    pass", cell)
 
 
@@ -317,10 +307,3 @@ def _is_general(node: ast.stmt | None) -> bool:
     if not isinstance(node, ast.ImportFrom) or node.level or (node.module or "").partition(".")[0] not in LIBRARIES:
         return False
     return node.names[0].name == "*" or node.module == "__future__"
-
-
-def _unparse(node: ast.stmt) -> str:
-    try:
-        return ast.unparse(ast.fix_missing_locations(node))
-    except RecursionError:
-        return "pass"

@@ -40,12 +40,9 @@ def fail(
     look_at: str = "",
     compared: tuple[Tensor, Tensor] | None = None,
     kind: type[CheckFailed] = CheckFailed,
-    observed: str = "",
 ) -> NoReturn:
     """Raises a CheckFailed of this kind, with the parts of the message, one per line, and any tensors that differ."""
-    error = kind(f"{name}\n  expected: {expected}\n  got:      {got}", compared, look_at)
-    error.observed = observed
-    raise error
+    raise kind(f"{name}\n  expected: {expected}\n  got:      {got}", compared, look_at)
 
 
 def expect(

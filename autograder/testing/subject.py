@@ -13,11 +13,8 @@ independently, most often by PyTorch's own function:
   (`nonzero=[]`: each may be). Where values are wrong anyway, they need only be those of what the component computes.
 - `expect_no_side_effects`: calls leave their arguments and each other alone, and what they returned earlier. `fresh`
   makes a component that was never called, `another` one with other parameters; `copied` calls a deep copy.
-- `expect_right_or_masks_obeyed`: the first part is what the formula gives. If it is wrong without a mask already, which
-  costs another item, it need only not change where something changes that a mask hides.
-- `expect_right_or_finite` (of attention): the context is what the formula gives. If it is wrong for ordinary numbers
-  already, it need only be finite, and so need gradients with `gradients_finite_too`.
-- `judged_where`: 1 where a part counts, 0 where it may be anything finite.
+
+`assignment/expected/masks.py` has two more, in which wrong values that cost another item cost nothing again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
