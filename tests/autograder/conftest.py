@@ -21,7 +21,7 @@ from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.submission import Conditions, open_grader
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation import processes
-from foundation.assignment_file import Task, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, SKELETON
 from foundation.processes import FAILED, Ended, run_forked
 
@@ -33,23 +33,19 @@ MODEL = ("embedding", "attention", "layers", "model", "masks", "train", "decode"
 GRADED = (*MODEL, "own_tests", "understanding", "hunts")
 
 
-def points_of(task: Task) -> float:
-    """What a task gives to whoever does everything but what is a bonus."""
-    return 0.0 if task.understanding else task.points
-
-
 def judged(states: Mapping[str, State] = {}, others: State = State.PASSED) -> tuple[TaskResult, ...]:
     """Each task in a state, by its number; all of its points where it has passed, and none else."""
-    found = [(task, states.get(task.number, others)) for task in read_assignment().tasks]
-    return tuple(
-        TaskResult(task, state, points_of(task), "") if state is State.PASSED else TaskResult(task, state, 0.0, "why")
-        for task, state in found
-    )
+    results = []
+    for task in ASSIGNMENT.tasks:
+        state = states.get(task.number, others)
+        is_earned = state is State.PASSED and not task.understanding  # which is a bonus
+        results.append(TaskResult(task, state, task.points * is_earned, "" if state is State.PASSED else "why"))
+    return tuple(results)
 
 
 def record_of(name: str, *results: TaskResult, others: State = State.PASSED, **facts: object) -> Record:
     """The finished record of a submission; tasks without a result are in another state."""
-    record = new_record(name, read_assignment(), "0" * 16).taken_in({})
+    record = new_record(name, ASSIGNMENT, "0" * 16).taken_in({})
     return record.judged([*judged(others=others), *results], **facts).finished()
 
 

@@ -21,12 +21,7 @@ OTHER = "f" * 16
 @pytest.fixture
 def who(folder, output, log):
     """Grades the class; who was run."""
-
-    def who(**options) -> list[str]:
-        run(folder, output, **options)
-        return log()
-
-    return who
+    return lambda **options: run(folder, output, **options) and log()
 
 
 @pytest.mark.slow
@@ -131,22 +126,12 @@ def test_where_the_grader_fails_the_earlier_mark_stays(grade, typed, use):
         assert "anna: 100 → no mark" in typed.out and "the grader failed over 1 of them this time" in typed.out
 
 
-def test_what_changes_is_named_with_the_test_that_decides():
-    def change_between(*judgements):
-        return change_of(*map(mark_of, judgements))
-
-    old = graded("1.2").judgement
-    reworded = old.changed(parts=tuple(part.changed(message="in other words") for part in old.parts))
-    assert change_between(old, reworded) is change_between(old, graded("1.2", version=OTHER).judgement) is None
-    change = change_between(graded("2.1").judgement, graded("2.2", version=OTHER).judgement)
-    assert change.points == "95.5 → 95.5", "the sum alone would hide it"
-    assert change.parts == (
+def test_a_change_of_which_the_sum_shows_nothing_is_named_with_its_tests():
+    change = change_of(*(mark_of(graded(failed).judgement) for failed in ("2.1", "2.2")))
+    assert change.points == "95.5 → 95.5" and change.parts == (
         "2.1 Encoder layer: 5.5 → 10 (encoder_layer_1: failed → passed)",
         "2.2 Decoder layer: 10 → 5.5 (decoder_layer_1: passed → failed)",
     )
-    part = old.parts[1].changed(tests=old.parts[1].tests[:1], score=14.0)
-    fewer = old.changed(parts=(old.parts[0], part, *old.parts[2:]))
-    assert "(attention_1: failed → no such test)" in change_between(old, fewer).parts[0]
 
 
 class FatalGrader(StubGrader):

@@ -27,10 +27,6 @@ def points(given: dict[str, float]) -> dict[tuple[str, str], Decision]:
     return {("points", task): by_hand(value) for task, value in given.items()}
 
 
-def anna(**when: object) -> Student:
-    return Student(id="anna", name="Anna", **when)
-
-
 def judgement(**states: str) -> Judgement:
     """Every part passed but those named by their task."""
     results = judged({task.number: State(states[task.name]) for task in ASSIGNMENT.tasks if task.name in states})
@@ -38,22 +34,16 @@ def judgement(**states: str) -> Judgement:
 
 
 def test_points_by_hand_take_the_place_of_the_graders():
-    mark = mark_of(judgement(attention="failed"))
-    assert (mark.score, mark.earned, mark.max_score, mark.needs_review) == (86, 86, 100, ())
     mark = mark_of(judgement(), points({"1.2": 4.0, "E.1": 2.5, "9.9": 50.0}))
     assert mark.score == 100 - 10 + 2.5
-    assert {part.part.number: part.part.score for part in mark.parts}["1.2"] == 14, "what was graded stays"
-    mark = mark_of(judgement(), points({"1.2": 14.0, "1.4": 12.5}))
+    mark = mark_of(judgement(), points({"1.4": 12.5}))
     assert mark.score == 102.5
     assert mark.needs_review == ("1.4: 12.5 by hand of 10 points; enter other points, or withdraw these",)
 
 
 def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     failed = judgement(attention="grader error", diagonal_mask="grader error")
-    mark = mark_of(failed)
-    assert mark.score is None and mark.earned is None and failed.score is None
-    assert [part.score for part in mark.parts if part.part.number == "1.2"] == [None]
-    assert mark.needs_review == ("1.2, E.1: grader error",)
+    assert mark_of(failed).score is None and mark_of(failed).needs_review == ("1.2, E.1: grader error",)
     decided = mark_of(failed, points({"1.2": 0.0}))
     assert decided.score == 86 and decided.needs_review == ("E.1: grader error",)
     assert mark_of(judgement(diagonal_mask="grader error")).score == 100, "no points depend on it"
@@ -89,14 +79,16 @@ def test_what_lateness_costs_and_what_a_person_has_to_decide(when, by_person, da
     """An unknown time is never in time; points by hand count before."""
     decided = {**points({"1.2": 4.0}), ("comment", WHOLE): by_hand(None, "see me")}
     decided |= {} if by_person is None else {("late", WHOLE): by_hand(by_person)}
-    mark = mark_of(judgement(), decided, POLICY, anna(**when))
+    mark = mark_of(judgement(), decided, POLICY, Student("anna", "Anna", **when))
     assert mark.earned == 90 and mark.comment.text == "see me"
     if isinstance(days, str):
         assert mark.score is None and mark.needs_review[0].startswith(days)
     else:
         assert (mark.lateness.days, mark.lateness.percent, mark.needs_review) == (days, percent, ())
         assert mark.score == pytest.approx(90 * (1 - percent / 100))
-    assert mark_of(judgement(), {}, None, anna(**when)).score == 100, "without a policy, time costs nothing"
+    assert mark_of(judgement(), {}, None, Student("anna", "Anna", **when)).score == 100, (
+        "without a policy, time costs nothing"
+    )
 
 
 def test_a_time_without_a_zone_is_in_that_of_the_due_date():
@@ -113,22 +105,18 @@ def score(bleu: float) -> Score:
 def outcomes(states: str) -> list[Outcome]:
     """States by letter: p passed, f failed, t timeout, n not attempted, g grader error; a capital: the first item."""
     kinds = {state.value[0]: state for state in State if state not in (State.PENDING, State.REFUSED, State.NOT_GRADED)}
-    return [
-        Outcome(f"test {n}", kinds[letter.lower()], "why", item="" if letter.isupper() else "no side effects")
-        for n, letter in enumerate(states)
-    ]
+    items = ["" if letter.isupper() else "no side effects" for letter in states]
+    return [Outcome("test", kinds[letter.lower()], item=item) for letter, item in zip(states, items, strict=True)]
 
 
 def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *more: TaskResult) -> Judgement:
     """The judgement that grading gives: outcomes of tests by the task's number, and BLEU."""
     results = []
     for task in assignment.tasks:
-        if task.components:
-            results.append(judge_task(task, outcomes(states.get(task.number, "Pp")), assignment.credit))
-        elif bleu is None or not task.threshold:
-            results.append(TaskResult(task, State.NOT_ATTEMPTED, 0.0, "no translations"))
-        else:
+        if task.threshold and bleu is not None:
             results.append(judge_bleu(task, score(bleu), assignment))
+        else:
+            results.append(judge_task(task, outcomes(states.get(task.number, "Pp")), assignment.credit))
     record = new_record("anna", assignment, VERSION).taken_in({})
     return record.judged([*results, *more], bleu=bleu and score(bleu)).judgement
 
