@@ -82,7 +82,7 @@ def read_roster(path: Path) -> tuple[Student, ...]:
 
 
 def rows_of(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows of a table, and the lines that they begin in, with the separator by which most columns are known.
+    """The rows of a table and their numbers from 1, with the separator by which most columns are known.
 
     Raises: UserError where it cannot be read.
     """
@@ -95,17 +95,12 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
     except UnicodeDecodeError:
         raise UserError(f"{path}: not UTF-8; export it again as CSV in UTF-8") from None
 
-    def known(delimiter: str) -> tuple[int, int]:
-        heading: list[str] = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
-        return len(_columns_of(heading)), len(heading)
+    def n_known(delimiter: str) -> int:
+        return len(_columns_of(next(csv.reader(io.StringIO(text), delimiter=delimiter), [])))
 
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=known), strict=True)
-        rows, line = [], 1
-        for row in reader:
-            rows.append((line, row))
-            line = reader.line_num + 1
-        return rows
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=n_known), strict=True)
+        return list(enumerate(reader, start=1))
     except csv.Error as error:
         raise UserError(f"{path}: not valid CSV: {error}") from None
 

@@ -136,16 +136,13 @@ def list_folder(path: Path) -> Listing:
             for entry in sorted(entries, key=lambda entry: entry.name):
                 if entry.name in CLUTTER or entry.name.startswith("._"):
                     continue
-                if entry.is_symlink():
-                    others.append(Stray(entry.name, "a link; hand in the files themselves"))
-                elif entry.name.startswith((".", "__")):
-                    others.append(Stray(entry.name, "hidden: its name begins with . or __"))
+                is_hidden = entry.name.startswith((".", "__"))
+                if is_hidden or entry.is_symlink() or not (entry.is_dir() or entry.is_file()):
+                    others.append(Stray(entry.name, "a hidden name, a link, or neither a file nor a folder"))
                 elif entry.is_dir():
                     folders.append(entry.name)
-                elif entry.is_file():
-                    files.append(entry.name)
                 else:
-                    others.append(Stray(entry.name, "neither a file nor a folder"))
+                    files.append(entry.name)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}; expected a folder with one entry per submission") from None
     return Listing(path, tuple(folders), tuple(files), tuple(others))

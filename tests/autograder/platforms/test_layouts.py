@@ -218,7 +218,7 @@ LAYOUTS = {
     "plain": Layout(
         named("anna/layers.py", "bob.zip", "README.md", "grades.csv", "__later/x"),
         {"anna": ["anna anna"], "bob.zip": ["bob bob"]},
-        {"README.md": "neither a folder", "grades.csv": "neither a folder", "__later": "hidden"},
+        {"README.md": "neither a folder", "grades.csv": "neither a folder", "__later": "a hidden name"},
     ),
     PACKAGE: Layout(
         named("anna/student/layers.py", "bob/student/layers.py"), {"anna": ["anna anna"], "bob": ["bob bob"]}
