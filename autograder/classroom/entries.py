@@ -144,10 +144,9 @@ def _with_submission(
     last = last_of(several)
     if last is None:
         return replace(student, undecided=tuple(each.entry for each in several))
-    is_dated = last.submitted or last.unread_time or last.is_late is not None
-    dated: HandedIn | Student = last
-    if not is_dated:  # by the roster, where the download has no times; there a partner may have none
-        dated = next((each for each in (student, *owners[last]) if each.submitted or each.unread_time), student)
+    # by the roster, where the download has no times; there a partner may have none
+    dates: list[HandedIn | Student] = [last, student, *owners[last]]
+    dated = next((each for each in dates if each.submitted or each.unread_time or each.is_late is not None), last)
     is_group = bool(student.group) and last.people and plain(student.group) == plain(last.people[0].name)
     is_own = owners[last] == (student,) and len(last.people) == 1 and not is_group
     return replace(

@@ -9,7 +9,7 @@ A submission that breaks its child or the zygote stops no other. Children send r
 folder of marks, each in one piece or not at all. What the term's secret has not sealed is not read.
 
     records/KEY.json    what counts for a submission
-    waiting/KEY.json    another result of the same files, which would change its mark; see `settle`
+    waiting/KEY.json    another result of the same files, which would change its mark, and waits for `--keep`
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -100,20 +100,12 @@ def hold(output: Path, is_alone: bool = True) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Change:
-    """A submission whose mark is another one."""
+    """A mark of the same files that becomes another one."""
 
     points: str  # before and after, such as "94 → 94.5"
     parts: tuple[str, ...]  # those whose marks change, by how much and why
-
-
-@dataclass(frozen=True)
-class Held:
-    """A mark of the same files that changes."""
-
-    entry: HandedIn
-    change: Change
-    is_kept: bool  # whether the new result counts already
-    has_failed: bool  # whether the grader failed this time; then the earlier result stays in any case
+    is_kept: bool = False  # whether the new result counts already
+    has_failed: bool = False  # whether the grader failed this time; then the earlier result stays in any case
 
 
 def grade_class(
@@ -123,30 +115,39 @@ def grade_class(
     again: bool = False,
     keeps_changes: bool = False,
     change_for: ChangeFor = lambda entry, old, new: change_of(mark_of(old), mark_of(new)),
-) -> list[Held]:
+) -> dict[str, Change]:
     """Grades what has no result yet of what it is now, weighs anew what needs only that, and lets the results count.
 
     Where `again`, everything runs; changed marks of the same files count only where `keeps_changes`. Returns the
-    changes, kept or not, in the order of the entries; `change_for` returns the change for the students of an entry.
+    changes, kept or not, by the entry's key; `change_for` returns the change for the students of an entry.
 
     Raises: OSError where a result cannot be stored; SandboxUnavailableError where there is no sandbox as asked.
     """
-    changes: dict[HandedIn, Held] = {}
+    changes: dict[str, Change] = {}
 
-    def store(entry: HandedIn, record: Record) -> None:
-        if held := settle(entry, record, results, keeps_changes, change_for):
-            changes[entry] = held
+    def settle(entry: HandedIn, record: Record) -> None:
+        """Stores a new result, which counts or waits; where the grader failed, an earlier one stays."""
+        old = results.kept(entry.key)
+        if old is None or not old.is_finished or old.judgement.content_hash != record.judgement.content_hash:
+            results.keep(entry.key, record)
+            return
+        change = change_for(entry, old.judgement, record.judgement)
+        is_kept = record.is_finished and (change is None or keeps_changes)
+        if record.is_finished:
+            results.keep(entry.key, record, RECORDS if is_kept else WAITING)
+        if change:
+            changes[entry.key] = replace(change, is_kept=is_kept, has_failed=not record.is_finished)
 
     to_grade = list(entries)
     if not again:
         for entry, content in contents_of(entries, conditions).items():
             if done := present_result(entry, content, conditions, results):
                 to_grade.remove(entry)
-                store(entry, done)
+                settle(entry, done)
     if to_grade:
         with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
-            grade_all(to_grade, conditions, grader, store)
-    return [changes[entry] for entry in entries if entry in changes]
+            grade_all(to_grade, conditions, grader, settle)
+    return {entry.key: changes[entry.key] for entry in entries if entry.key in changes}
 
 
 def contents_of(entries: Sequence[HandedIn], conditions: Conditions) -> dict[HandedIn, str]:
@@ -221,44 +222,25 @@ def _grade_entry(entry: HandedIn, conditions: Conditions, grader: Grader) -> Ite
         yield record.given_up(str(error))
 
 
-def settle(
-    entry: HandedIn, record: Record, results: Results, keeps_changes: bool, change_for: ChangeFor
-) -> Held | None:
-    """Stores a new result and lets it count; if it changes a mark of the same files, only if `keeps_changes`.
-
-    Where the grader failed this time, an earlier result of the same files stays in any case. Returns the change, kept
-    or not; None where there is none.
-    """
-    old = results.kept(entry.key)
-    if old is None or not old.is_finished or old.judgement.content_hash != record.judgement.content_hash:
-        results.keep(entry.key, record)
-        return None
-    change = change_for(entry, old.judgement, record.judgement)
-    is_kept = record.is_finished and (change is None or keeps_changes)
-    if record.is_finished:
-        results.keep(entry.key, record, RECORDS if is_kept else WAITING)
-    return Held(entry, change, is_kept, has_failed=not record.is_finished) if change else None
-
-
 def change_of(old: Mark, new: Mark) -> Change | None:
     """The difference of two marks of one submission; None where there is none, or people have decided on the whole."""
     if new.by_hand or new.excused:
         return None
-    before, after = ({part.part.number: part for part in mark.parts} for mark in (old, new))
+    before, after = ({mark.part.number: mark for mark in whole.parts} for whole in (old, new))
     lines = []
     for number, some in {**before, **after}.items():
-        was, is_now = before.get(number), after.get(number)
-        scores = [part.score if part else None for part in (was, is_now)]
-        points = [part.part.points if part and not part.part.extension else 0 for part in (was, is_now)]
+        sides = before.get(number), after.get(number)
+        scores = [mark.score if mark else None for mark in sides]
+        points = [mark.part.points if mark and not mark.part.extension else 0 for mark in sides]
         if scores[0] != scores[1] or points[0] != points[1]:
-            reasons = "; ".join(_reasons(was.part if was else None, is_now.part if is_now else None))
+            reasons = "; ".join(_reasons(*(mark.part if mark else None for mark in sides)))
             changed = f"{number} {some.part.title}: {_points(scores[0])} → {_points(scores[1])}"
             lines.append(f"{changed} ({printable(reasons, MOST_CHARACTERS)})" if reasons else changed)
     has_other_points = old.max_score != new.max_score
     if not lines and old.score == new.score and not has_other_points:
         return None
-    sides = [_points(mark.score) + f" of {mark.max_score:g}" * has_other_points for mark in (old, new)]
-    return Change(" → ".join(sides), tuple(lines))
+    totals = [_points(mark.score) + f" of {mark.max_score:g}" * has_other_points for mark in (old, new)]
+    return Change(" → ".join(totals), tuple(lines))
 
 
 def _points(score: float | None) -> str:

@@ -174,7 +174,7 @@ def grade(options: argparse.Namespace) -> int:
 
     with hold(options.output):
         stored = Results(options.output, conditions.seeds)
-        held = grade_class(entries, conditions, stored, options.again, options.keep, change_for)
+        changes = grade_class(entries, conditions, stored, options.again, options.keep, change_for)
         records = stored.records(entry.key for entry in entries)
         decisions = decisions_in(options.output)
     results = results_of(roll, records, decisions, assignment.late)
@@ -186,9 +186,9 @@ def grade(options: argparse.Namespace) -> int:
     print("\n".join([as_class_table(roll, results, cases), *_notes_on_times(roll)]))
     print(f"\nlook at it in a browser: {options.output / 'class.html'}")
     print(f"records, pages of students, summary.csv: {options.output}")
-    if held:
-        print(f"\n{as_regrade_table(held, roll.names())}")
-    is_waiting = any(not each.is_kept for each in held)
+    if changes:
+        print(f"\n{as_regrade_table(changes, roll.names())}")
+    is_waiting = not all(change.is_kept for change in changes.values())
     return int(is_waiting or bool(roll.to_decide) or any(result.mark.needs_review for result in results if result.mark))
 
 

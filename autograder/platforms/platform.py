@@ -313,8 +313,7 @@ def heading_in(grades: Sequence[Grade], wanted: str, pattern: re.Pattern[str]) -
     same = [wanted] if wanted in titles else [heading for heading, title in titles.items() if title == wanted]
     if len(same) == 1 or not titles:
         return (*same, wanted)[0], ""
-    likely = same or sorted(titles, key=lambda heading: wanted.casefold() not in heading.casefold())
-    shown = first_of([repr(printable(heading, 60)) for heading in likely], 5)
+    shown = first_of([repr(printable(heading, 60)) for heading in same or titles], 5)
     which = f"{'more than one column' if same else 'no column'} of the gradebook is {wanted!r} and its number"
     return wanted, f"{which}: name the one that is meant with --column: {shown}"
 

@@ -11,7 +11,7 @@ from foundation.texts import counted, first_of, printable
 from foundation.whole_files import write_whole
 
 from ..classroom.entries import Roll
-from ..classroom.grading import Held
+from ..classroom.grading import Change
 from ..classroom.marks import ENTER_DAYS, Result, by_task
 from ..grading.record import Part, Record
 from ..testing.results import State
@@ -107,18 +107,18 @@ def as_class_table(roll: Roll, results: Sequence[Result], cases: Sequence[tuple[
     return "\n".join(lines)
 
 
-def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
-    """The changes of marks, and the tests that cause them; names by the submission's key."""
-    n_kept, n_failed = sum(mark.is_kept for mark in held), sum(mark.has_failed for mark in held)
+def as_regrade_table(changes: Mapping[str, Change], names: Mapping[str, str]) -> str:
+    """The changes of marks, and the tests that cause them; both by the submission's key."""
+    n_kept, n_failed = sum(c.is_kept for c in changes.values()), sum(c.has_failed for c in changes.values())
     lines = []
-    if n_waiting := len(held) - n_kept - n_failed:
+    if n_waiting := len(changes) - n_kept - n_failed:
         stay = "stays as it is" if n_waiting == 1 else "stay as they are"
         lines.append(f"{counted(n_waiting, 'mark')} would change, and {stay} until you add --keep:")
     elif n_kept:
         lines.append(f"{counted(n_kept, 'mark')} changed:")
-    for mark in held:
-        lines.append(f"  {printable(names[mark.entry.key], 40)}: {mark.change.points}")
-        lines += [f"    {line}" for line in mark.change.parts]
+    for key, change in changes.items():
+        lines.append(f"  {printable(names[key], 40)}: {change.points}")
+        lines += [f"    {line}" for line in change.parts]
     if n_failed:
         lines.append(f"the grader failed over {n_failed} of them this time, so that the earlier marks stay")
     return "\n".join(lines)
