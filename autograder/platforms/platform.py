@@ -173,8 +173,6 @@ def holds_a_submission(name: str) -> bool:
 
 MOST_BYTES = 1_000_000
 LONGEST_TIME = 100
-AMBIGUOUS = re.compile(r"(UT|UTC|GMT)\s*[+-]", re.IGNORECASE)
-"""UTC+1 is east of Greenwich for some, and west for others."""
 HOURS = {"PST": -8, "MST": -7, "PDT": -7, "CST": -6, "MDT": -6, "EST": -5, "CDT": -5, "EDT": -4}
 HOURS |= dict.fromkeys(("Z", "UT", "UTC", "GMT", "WET"), 0)
 HOURS |= {"WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
@@ -183,19 +181,13 @@ HOURS |= {"WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
 
 def read_time(text: str) -> datetime | None:
     """A time, in UTC; without a zone it is UTC, as in nbgrader. None where no date, or a zone that nobody knows."""
-    if len(text) > LONGEST_TIME or AMBIGUOUS.search(text):
-        return None
 
     def offset_of(zone: str | None, seconds: int | None) -> int | None:
         return 3600 * HOURS[zone] if zone else seconds
 
-    defaults = datetime(2001, 1, 1), datetime(2002, 2, 2)  # noqa: DTZ001  the zone comes below
     try:
-        first, second = (parser.parse(text.strip(), default=default, tzinfos=offset_of) for default in defaults)
-        if first != second:  # a part of the date is missing
-            return None
-        time: datetime = first.replace(tzinfo=first.tzinfo or UTC)
-        return time.astimezone(UTC)
+        time: datetime = parser.parse(text[:LONGEST_TIME].strip(), tzinfos=offset_of)
+        return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # it is a stranger's text
         return None
 
@@ -254,53 +246,44 @@ def known_by_names(
     reasons: Mapping[str, str] = MappingProxyType({}),
     **about: Any,
 ) -> Platform:
-    """A platform in whose downloads names alone show whose each file or folder is; see `_read_named`."""
+    """A platform in whose downloads names alone show whose each file or folder is.
+
+    Of a name, the pattern's group `file` is what the student called the file, and `upload` a number that is higher for
+    later ones. Where `kind` is one of `reasons`, only a person can read it. `describe` makes a submission of a single
+    name in a folder; those with the same entry are files of one submission, to which intake gives their names back.
+    """
 
     def recognises(listing: Listing) -> bool:
         """True if most of the entries are named so."""
         names = (*listing.folders, *listing.files)
         return 2 * sum(bool(pattern.fullmatch(name)) for name in names) > len(names)
 
-    return Platform(title, recognises, lambda listing: _read_named(listing, title, pattern, describe, reasons), **about)
+    def read(listing: Listing) -> Read:
+        strays, submissions, files = [], [], {*listing.files}
+        entries: dict[str, list[tuple[re.Match[str], HandedIn]]] = {}
+        for name in (*listing.folders, *listing.files):
+            match = pattern.fullmatch(name)
+            if match is None:
+                strays.append(Stray(name, f"not named as {title} names submissions"))
+            elif reason := reasons.get(match.groupdict().get("kind") or ""):
+                strays.append(Stray(name, f"{reason}, which only a person can read"))
+            else:
+                submission = describe(listing.path, match)
+                entries.setdefault(submission.entry, []).append((match, submission))
+        for entry, own in entries.items():
+            own.sort(key=lambda pair: int(pair[0].groupdict().get("upload") or 0))
+            last, submission = own[-1]
+            loose = {match["file"]: match[0] for match, _ in own if match["file"] and match[0] in files}
+            if not loose and last[0] in files:
+                strays.append(Stray(last[0], "an attempt without a file, which only a person can read"))
+                continue
+            source: Path | LooseFiles = listing.path / next(iter(loose.values()), last[0])
+            if len(loose) > 1 or not all(map(holds_a_submission, loose)):
+                source = LooseFiles(entry, listing.path, tuple(sorted(loose.items())))
+            submissions.append(replace(submission, source=source, file=last[0]))
+        return submissions, strays
 
-
-def _read_named(
-    listing: Listing,
-    title: str,
-    pattern: re.Pattern[str],
-    describe: Callable[[Path, re.Match[str]], HandedIn],
-    reasons: Mapping[str, str],
-) -> Read:
-    """The submissions among names that a pattern matches, and the strays.
-
-    Of a name, the pattern's group `file` is what the student called the file, and `upload` a number that is higher for
-    later ones. Where `kind` is one of `reasons`, only a person can read it. `describe` makes a submission of a single
-    name in the folder; those with the same entry are files of one submission, to which intake gives their names back.
-    """
-    strays, files = [], {*listing.files}
-    entries: dict[str, list[tuple[re.Match[str], HandedIn]]] = {}
-    for name in (*listing.folders, *listing.files):
-        match = pattern.fullmatch(name)
-        if match is None:
-            strays.append(Stray(name, f"not named as {title} names submissions"))
-        elif reason := reasons.get(match.groupdict().get("kind") or ""):
-            strays.append(Stray(name, f"{reason}, which only a person can read"))
-        else:
-            submission = describe(listing.path, match)
-            entries.setdefault(submission.entry, []).append((match, submission))
-    submissions = []
-    for entry, own in entries.items():
-        own.sort(key=lambda pair: int(pair[0].groupdict().get("upload") or 0))
-        last, submission = own[-1]
-        loose = {match["file"]: match[0] for match, _ in own if match["file"] and match[0] in files}
-        if not loose and last[0] in files:
-            strays.append(Stray(last[0], "an attempt without a file, which only a person can read"))
-            continue
-        source: Path | LooseFiles = listing.path / next(iter(loose.values()), last[0])
-        if len(loose) > 1 or not all(map(holds_a_submission, loose)):
-            source = LooseFiles(entry, listing.path, tuple(sorted(loose.items())))
-        submissions.append(replace(submission, source=source, file=last[0]))
-    return submissions, strays
+    return Platform(title, recognises, read, **about)
 
 
 def heading_in(grades: Sequence[Grade], wanted: str, pattern: re.Pattern[str]) -> tuple[str, str]:

@@ -193,9 +193,7 @@ WORKSHEET = (
     'Participant 1,Bob,Submitted - 1 day late,90.00,-,,"Saturday, 26 December 2026, 4:10 PM"\n'
     'Participant 2,Carl,Submitted,90.00,-,,"gestern"\nParticipant 3,Dora,Submitted,90.00,-,,"-"\n'
 )
-IN_MOODLE = {
-    f"{name}_{n}_assignsubmission_file/layers.py": f"# {n}" for n, name in enumerate(("Anna", "Bob", "Carl", "Dora"))
-}
+NAMES = ("Anna", "Bob", "Carl", "Dora")
 LATE = {  # files, roster, due; score, late, late days; lines of `grade-class` and of `list-class`
     "nbgrader": (
         IN_NBGRADER,
@@ -206,7 +204,7 @@ LATE = {  # files, roster, due; score, late, late days; lines of `grade-class` a
         ["the time cannot be read: 'yesterday' in timestamp.txt"],
     ),
     "moodle": (
-        IN_MOODLE,
+        {f"{name}_{n}_assignsubmission_file/layers.py": f"# {n}" for n, name in enumerate(NAMES)},
         WORKSHEET,
         "2026-12-25T15:00:00+01:00",
         ["100.0 no 0", "80.0 late 2", " unknown ", "100.0  "],

@@ -272,7 +272,7 @@ def test_no_student_decides_on_the_layout(lay, case, intruder):
         ("2026-12-25T15:58:23.948203+05:30", "10:28:23.948203"),
         ("2026-12-25 15:58:23", "15:58:23"),
         ("25 Dec 2026 03:58 PM", "15:58:00"),
-        *((text, None) for text in ("2026-12-25 15:58:23 XYZ", "2026-12-25 15:58:23 UTC+1", "yesterday", "15:58", "")),
+        *((text, None) for text in ("2026-12-25 15:58:23 XYZ", "yesterday", "")),
     ],
 )
 def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(text, expected):
