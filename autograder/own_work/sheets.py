@@ -27,7 +27,7 @@ from ..grading.provenance import Seeds
 from ..grading.record import content_hash
 from ..intake.submission import Intake
 from ..reports.exports import Cell, as_csv
-from ..reports.html import code_line, make_environment
+from ..reports.pages import code_line, make_environment
 from ..testing.case import number_of
 from .graded import Bench, InSandbox
 from .hunts import hunt_question

@@ -6,12 +6,16 @@ or run anything but the page's own style and script.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import base64
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+import jinja2
+
 from foundation.assignment_file import Assignment
-from foundation.texts import as_score, counted
+from foundation.texts import as_score, counted, printable
 from foundation.whole_files import write_whole
 
 from ..classroom.entries import Roll
@@ -24,13 +28,42 @@ from ..intake.sources import file_of
 from .class_page import class_view
 from .class_summary import records_of
 from .exports import STUDENTS
-from .html import TEMPLATES, CodeLine, Excerpt, code_line, make_environment
 from .terminal import details_of
 
 CLASS, SIMILAR = "class.html", "similar.html"
 CONTEXT = 2
 """Lines shown around those that two submissions share."""
 MOST_LINES = 80
+TEMPLATES = Path(__file__).parent / "templates"
+MOST_CHARACTERS = 150
+"""Of a line of code."""
+
+
+def make_environment(templates: Path, **filters: Callable[..., object]) -> jinja2.Environment:
+    """The templates of a folder, in which all text is escaped and a missing name is an error; they extend `base.html`.
+
+    A page's content security policy names the folder's `style.css` by `style_hash`, and `table.js` by `script_hash`.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([templates, TEMPLATES]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for kind, name in (("style", "style.css"), ("script", "table.js")):
+        if (templates / name).is_file():
+            digest = hashlib.sha256(environment.get_template(name).render().encode()).digest()
+            environment.globals[f"{kind}_hash"] = f"sha256-{base64.b64encode(digest).decode()}"
+    environment.filters.update(filters)
+    return environment
+
+
+def code_line(text: str) -> str:
+    """A line as it is shown: tabs as spaces, nothing unprintable, and not too long."""
+    return printable(text.rstrip("\r").expandtabs(4), MOST_CHARACTERS)
+
+
 ENVIRONMENT = make_environment(TEMPLATES, points=as_score, counted=counted, details=details_of, bleu=shown)
 
 
@@ -98,8 +131,11 @@ def write_similar_page(
     )
 
 
-def excerpt(module: str, shared: Sequence[int], written: Written) -> Excerpt:
-    """The shared lines of a module with those between and around them, and where the student finds them."""
+def excerpt(module: str, shared: Sequence[int], written: Written) -> tuple[str, list[tuple[int, str, bool]]]:
+    """A title that says where the student finds the shared lines of a module; these lines with those around them.
+
+    Each line has its number in the module, and whether it is shared.
+    """
     text, first, last = written.texts[module], shared[0], shared[-1]
     if origins := written.places.get(module):
         title = origins[first - 1] or f"{module}.py"
@@ -107,4 +143,4 @@ def excerpt(module: str, shared: Sequence[int], written: Written) -> Excerpt:
         lines = f"line {first}" if first == last else f"lines {first} to {last}"
         title = f"{file_of(module)}, {lines}"
     numbers = range(max(1, first - CONTEXT), min(len(text), last + CONTEXT) + 1)[:MOST_LINES]
-    return Excerpt(title, tuple(CodeLine(str(n), code_line(text[n - 1]), n in shared) for n in numbers))
+    return title, [(n, code_line(text[n - 1]), n in shared) for n in numbers]
