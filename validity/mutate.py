@@ -1,17 +1,23 @@
 """Mutation testing: which mutants pass the tests, and may they?
 
-A mutant is a small change of a solution. It runs the component tests of its task.
+A mutant is a small change of a solution, which runs the component tests of its task; or of any other code of the kit,
+which runs the fast tests of its module in a clone: `autograder/intake/tree.py` has those in
+`tests/autograder/intake/test_tree.py`, or else in that file's folder.
 """
 
 from __future__ import annotations
 
 import ast
+import random
 import re
+import subprocess
+import sys
+import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from autograder.intake.sources import Sources, read_sources
 from autograder.own_work.operators import mutations, own_attribute
@@ -19,7 +25,7 @@ from autograder.own_work.student_lines import with_code
 from autograder.testing.results import State
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError, positive
-from foundation.places import REFERENCE
+from foundation.places import REFERENCE, ROOT
 from release.skeleton import Region, Source, find_regions, is_text, parse_source
 
 from .console import Jobs, Pages, Start, option, table, write_page
@@ -27,6 +33,11 @@ from .run_tests import Version, finds_fault, markers_of_tasks, run_versions
 
 KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
 COMPOUND = (ast.For, ast.If, ast.While)
+NO_TESTS, SECONDS = 5, 600
+"""The exit status of pytest where it runs none; wall time of a module's fast tests."""
+KIT = "autograder", "benchmarks", "data", "foundation", "given", "release", "validity"
+LEAST_KILLED = 1 / 3
+"""Of the kit's mutants: many change nothing that matters, and a sample is small."""
 
 Node = ast.expr | ast.stmt
 """A part of a syntax tree that has a place in the text."""
@@ -68,16 +79,20 @@ class Mutant:
 def mutate(
     task: Annotated[str | None, option("only mutants of this task's solutions, such as 1.3")] = None,
     text: Annotated[str, option("only mutants whose name contains this text")] = "",
-    every: Annotated[int, option("only every N-th mutant", type=positive)] = 1,
+    every: Annotated[int, option("only every N-th mutant, with --kit function", type=positive)] = 1,
     start: Start = 0,
     jobs: Jobs = 1,
+    kit: Annotated[bool, option("mutants of all other code, for the fast tests", action="store_true")] = False,
     output: Pages = None,
 ) -> int:
     """Prove the component tests with mutants of the solutions.
 
     Run the component tests on small changes of the reference's solutions: each must fail a test of its task, or be
-    listed as equivalent.
+    listed as equivalent. With --kit, run the fast tests on a small change of every N-th function of the kit, as it is
+    committed: a third of them must fail a test.
     """
+    if kit:
+        return mutate_kit(text, every, start)
     assignment, sources = read_assignment(), read_sources(REFERENCE, REFERENCE)
     mutants = [mutant for mutant in make_mutants(sources, assignment, task) if text in mutant.name][
         start % every :: every
@@ -140,6 +155,62 @@ def write_mutation_page(folder: Path, fates: Mapping[Mutant, str], reasons: Mapp
     totals = "{} mutants: {} killed, {} equivalent, {} survivors.".format(*counts(fates.values()))
     tables = {"by_task": table_by("task", False), "by_operator": table_by("operator", True)}
     write_page(folder, "mutation", totals=totals, equivalent=equivalent, **tables)
+
+
+def mutate_kit(text: str, every: int, start: int) -> int:
+    """Run the fast tests on a mutant of each of some functions of the kit; 1 if they find fewer than a third."""
+    chance, known, fates = random.Random(start), dict[str, str](), list[str]()  # noqa: S311  no secret
+    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+        clone = Path(name, "kit")
+        subprocess.run(["git", "clone", "-q", "--shared", str(ROOT), str(clone)], check=True)  # noqa: S603, S607
+        for private in ("corpus", "private"):
+            (clone / "data" / private).symlink_to(ROOT / "data" / private)
+        paths = (path for package in KIT for path in sorted((clone / package).rglob("*.py")))
+        functions = [place for path in paths for place in functions_in(path, clone) if text in place[0].path]
+        for source, region, definition in functions[start % every :: every]:
+            mutants = [*_mutants_in(source.path.removesuffix(".py"), source, region, definition)]
+            tests = tests_of(Path(source.path))
+            if not mutants or not tests:
+                continue
+            if tests not in known:
+                known[tests] = run_tests(clone, tests)
+            if known[tests]:
+                raise UserError(f"{tests} fails without a mutant: {known[tests]}")
+            mutant = chance.choice(mutants)
+            (clone / source.path).write_text(mutant.text, encoding="utf-8")
+            fates.append(KILLED if run_tests(clone, tests) else SURVIVED)
+            (clone / source.path).write_text(source.text, encoding="utf-8")
+            print(f"{fates[-1].upper()} {mutant.name}", flush=True)
+    print("mutants of the kit: {}, killed: {}, survivors: {}".format(*counts(fates)[:2], fates.count(SURVIVED)))
+    return int(fates.count(KILLED) < LEAST_KILLED * len(fates))
+
+
+def functions_in(path: Path, root: Path) -> Iterator[tuple[Source, Region, ast.stmt]]:
+    """Yield the functions of a module and of its classes, each with the definition at the top that holds it."""
+    source = parse_source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
+    for definition in source.tree.body:
+        for function in definition.body if isinstance(definition, ast.ClassDef) else [definition]:
+            if isinstance(function, ast.FunctionDef):
+                yield source, Region("", function.lineno, end_line(function) + 1, function.name), definition
+
+
+def tests_of(path: Path) -> str:
+    """The tests of a module, by the mirror of `tests/`: its own file, or else the folder; "" for none."""
+    folder = Path("tests") / path.parent
+    places = (folder / f"test_{path.stem}.py", folder, folder.parent)
+    whole = Path("tests"), Path("tests/autograder")
+    return next((place.as_posix() for place in places if (ROOT / place).exists() and place not in whole), "")
+
+
+def run_tests(clone: Path, tests: str) -> str:
+    """The last line of fast tests that fail in a clone; "" where all pass, or all are slow."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", tests]
+    options: dict[str, Any] = {"capture_output": True, "text": True, "check": False, "timeout": SECONDS}
+    try:
+        run = subprocess.run(command, cwd=clone, **options)  # noqa: S603
+    except subprocess.TimeoutExpired as error:  # a mutant that never ends is found
+        return str(error)
+    return run.stdout.strip().rpartition("\n")[2] if run.returncode not in (0, NO_TESTS) else ""
 
 
 def make_mutants(sources: Sources, assignment: Assignment, task: str | None = None) -> list[Mutant]:

@@ -38,9 +38,18 @@ def test_hooks_use_the_kits_own_environment():
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     for hook in (hook for repository in hooks["repos"] for hook in repository["hooks"]):
         program, *arguments = hook["entry"].split()
-        assert program in {".venv/bin/python", "make"}
+        assert program in {".venv/bin/python", ".ci/subjects", "make"}
         assert program != "make" or arguments[0] in TARGETS
         assert all((ROOT / argument).exists() for argument in arguments if argument.endswith(".py"))
+
+
+@pytest.mark.parametrize("subject", ["tests: x", "Added x", "Adds x", "Fixing x", "Fix x.", "Say " + "x" * 70])
+def test_a_subject_is_a_command(subject, tmp_path):
+    statuses = []
+    for text in (subject, "Pass masks to every layer"):
+        (tmp_path / "message").write_text(f"{text}\n\nWhy\n")
+        statuses.append(subprocess.run([ROOT / ".ci/subjects", tmp_path / "message"], capture_output=True).returncode)
+    assert statuses == [1, 0]
 
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

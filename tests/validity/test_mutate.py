@@ -1,10 +1,11 @@
-"""Mutants: small changes of solutions, which the tests of their task find."""
+"""Mutants: small changes of solutions and of the kit's own code, and which tests judge them."""
 
 import ast
 
 import pytest
 
 from autograder.own_work.operators import mutations
+from foundation.places import ROOT
 from validity import mutate
 from validity.__main__ import main
 from validity.mutate import make_mutants
@@ -68,3 +69,22 @@ def test_survivors_fail_the_command(tmp_path, capsys, monkeypatch):
     printed = capsys.readouterr().out
     assert "SURVIVED attention.py" in printed and "query @ key.transpose(-1, -2)" in printed
     assert "1 survivors" in (tmp_path / "mutation.md").read_text()
+
+
+@pytest.mark.parametrize("n_missed, status", [(0, 0), (1, 1)])
+def test_a_third_of_the_kits_mutants_must_be_found(monkeypatch, capsys, n_missed, status):
+    """Each is one change of one function of the committed kit."""
+    path = ROOT / "foundation" / "texts.py"
+    names = [region.function for _, region, _ in mutate.functions_in(path, ROOT)]
+    due, changed = -(-len(names) // 3) - n_missed, []
+
+    def run_tests(clone, tests):
+        assert tests == "tests/foundation"
+        old, new = (ast.parse((root / "foundation" / "texts.py").read_text()).body for root in (ROOT, clone))
+        differences = sum(ast.dump(a) != ast.dump(b) for a, b in zip(old, new, strict=True))
+        changed.append(differences)
+        return "1 failed" * (differences > 0 and sum(changed) <= due)
+
+    monkeypatch.setattr(mutate, "run_tests", run_tests)
+    assert main(["mutate", "--kit", "--text", "foundation/texts.py"]) == status
+    assert set(changed[1:]) == {1} and f"mutants of the kit: {len(names)}, killed: {due}" in capsys.readouterr().out
