@@ -7,6 +7,7 @@ those of `outside_verdicts`, or findings by hand with a reason.
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
 import subprocess
 import tempfile
@@ -30,7 +31,7 @@ from autograder.testing.results import State, TaskResult, judge_task
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.assignment_tables import Forbidden
 from foundation.command_line import UserError
-from foundation.places import ASSIGNMENT, SKELETON
+from foundation.places import ASSIGNMENT, ROOT, SKELETON
 
 from .console import Pages, option, table, write_page
 from .outside_formulas import kind_of
@@ -39,6 +40,9 @@ from .outside_verdicts import JUDGES
 HOST = "https://github.com"
 FOLDER = ASSIGNMENT / "outside"
 SEED = 20_261_128
+PAGE = ROOT / "docs" / "proof" / "outside.md"
+TESTING = ("arguments", "case", "comparison", "fitting", "observation", "results", "subject")
+"""Modules of `autograder.testing` that decide how a test ends."""
 MOST_WHY, MOST_LINES = 240, 40
 """Characters of the kit's reason; lines of an adapter."""
 
@@ -213,8 +217,11 @@ def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str
         yield Row(result.task.number, mark.name, kit, why[:MOST_WHY], verdict, reason or "")
 
 
+CLONES = "folder with a git clone owner+name of each repository; default: only see whether docs/proof is up to date"
+
+
 def outside(
-    folder: Annotated[Path, option("folder with a git clone owner+name of each repository", type=Path)],
+    folder: Annotated[Path | None, option(CLONES, type=Path, nargs="?")] = None,
     repository: Annotated[str, option("only those whose description's file name contains this text")] = "",
     fetch: Annotated[bool, option("clone what is missing in the folder", action="store_true")] = False,
     output: Pages = None,
@@ -224,6 +231,10 @@ def outside(
     Grade public implementations, described in assignment/outside, and compare each item of the rubric with an
     independent verdict. Status 1 if one cannot be examined.
     """
+    if folder is None:
+        is_present = tests_version() in PAGE.read_text(encoding="utf-8")
+        print(f"{PAGE.relative_to(ROOT)}: {'of the' if is_present else 'older than the'} present component tests")
+        return 0  # tests change more often than public code can be fetched
     chosen = [source for source in read_repositories(FOLDER) if repository in source.id]
     if not chosen:
         raise UserError(f"{FOLDER}: no description has {repository!r} in its name")
@@ -243,6 +254,13 @@ def outside(
     if output is not None:
         write_verdicts(output, examined)
     return int(any(problem for _, _, problem in examined))
+
+
+def tests_version() -> str:
+    """Sixteen hex digits for the component tests and all that they expect."""
+    paths = [path for room in ("tests", "expected", "stand_ins") for path in sorted((ASSIGNMENT / room).rglob("*.py"))]
+    paths += [ROOT / "autograder" / "testing" / f"{name}.py" for name in TESTING]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
 
 def counted(rows: list[Row]) -> str:
@@ -269,6 +287,7 @@ def write_verdicts(folder: Path, examined: list[tuple[Repository, list[Row], str
     write_page(
         folder,
         "outside",
+        version=tests_version(),
         counted=counted([row for _, rows, _ in examined for row in rows]),
         disputed=table(heads, disputed) if disputed else "None.",
         lost=table(("task", "item", "what differs", "number", "code"), causes),

@@ -60,6 +60,16 @@ def test_the_committed_page_has_every_description():
     assert [one.id for one in REPOSITORIES if f"| {one.link} | {one.kind} | {one.licence} |" not in page] == []
 
 
+@pytest.mark.parametrize("is_present", [True, False])
+def test_whether_the_page_is_of_the_present_tests_is_printed(is_present, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(outside, "ROOT", tmp_path)
+    monkeypatch.setattr(outside, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(outside, "tests_version", lambda: "0123456789abcdef")
+    outside.PAGE.write_text(f"version {'0123456789abcdef' if is_present else 'f' * 16}")
+    assert main(["outside"]) == 0
+    assert ("older than" in capsys.readouterr().out) is not is_present
+
+
 def test_a_script_keeps_its_definitions_and_what_can_be_imported():
     text = (
         "import einops\nimport torch\nfrom helpers import soft\nN = 3\nmodel = f(N)\nsize = model.n\n@torch.no_grad()\n"
