@@ -33,7 +33,7 @@ from .replies import CallReply, read_call, read_gradients, read_object, read_rep
 from .worker.messages import REPLY_LIMITS, Answer, Encoder, ProtocolError, pack, read_frame
 from .worker.mirror import KEPT_RESULTS, Link
 from .worker.shortcuts import answer_of_all
-from .zygote import Ending, Zygote
+from .zygote import Ending, Zygote, has_hung_up
 
 Made = TypeVar("Made")
 Content = dict[str, Any]
@@ -125,9 +125,7 @@ class Session(Link):
     @property
     def has_ended(self) -> bool:
         """True if the worker has closed its pipe for answers, which it does when it ends."""
-        hung_up = select.poll()
-        hung_up.register(self._worker.replies, 0)
-        return not self.is_alive or bool(hung_up.poll(0))
+        return not self.is_alive or has_hung_up(self._worker.replies)
 
     def request(
         self, component: str, verb: str, content: Content, encoder: Encoder, read: Callable[[Answer], Made]

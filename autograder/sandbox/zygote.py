@@ -96,9 +96,7 @@ class Zygote(contextlib.AbstractContextManager["Zygote"]):
     @property
     def has_ended(self) -> bool:
         """True if it is gone, which whoever shares it can see."""
-        hung_up = select.poll()
-        hung_up.register(self._control, 0)
-        return bool(hung_up.poll(0))
+        return has_hung_up(self._control.fileno())
 
     @property
     def is_ours(self) -> bool:
@@ -128,6 +126,13 @@ def packages_for(assignment: Assignment) -> dict[str, Path]:
     """The packages that a zygote loads, by name: its own, and the assignment's stand-ins if there are any."""
     stand_ins = assignment.folder / "stand_ins"
     return {"worker": WORKER_PACKAGE, **({"stand_ins": stand_ins} if stand_ins.is_dir() else {})}
+
+
+def has_hung_up(descriptor: int) -> bool:
+    """True if nobody has the other end of a pipe or a socket any more."""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return bool(poll.poll(0))
 
 
 def receive(channel: socket.socket, seconds: float) -> dict[str, Any]:

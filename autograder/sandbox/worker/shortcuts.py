@@ -65,17 +65,15 @@ def prepare(
             asked[0] = hashed(asked[0], key)
 
     replaced = [(name, refusal(name.partition(".")[0], sign)) for name in kernels_named(kernels)]
-    stopped, forever = (
-        [(find(name), refusal(name.rpartition(".")[2])) for name in names] for names in (python, always)
-    )
-    new_library, halt, kinds = torch._C._dispatch_library, stop, KEYS.split()
+    stopped, forever = ([stopping(find(name), name.rpartition(".")[2]) for name in names] for names in (python, always))
+    new_library, kinds = torch._C._dispatch_library, KEYS.split()
     libraries: list[Any] = []  # without the library, its kernels go too
     before: list[Callable[[], None]] = []
     calls, guarded, anything = [call_of(name) for name in probed(kernels)], frozenset(components), BaseException
 
     def forbid(component: str) -> None:
         while forever:
-            halt(*forever.pop())
+            forever.pop()()
         if (not guarded or component in guarded) == bool(libraries):
             return
         if libraries:
@@ -89,7 +87,7 @@ def prepare(
             for name, refuse in replaced:
                 for kind in kinds:
                     libraries[0].impl(name, kind, refuse)
-        before.extend(halt(value, refuse) for value, refuse in stopped)
+        before.extend(halt() for halt in stopped)
 
     def prove(question: str) -> str:
         asked.append(question)
@@ -160,29 +158,37 @@ def refusal(name: str, sign: Callable[[], None] = lambda: None) -> Callable[...,
     return refuse
 
 
-def stop(value: Any, by: Callable[..., NoReturn]) -> Callable[[], None]:
-    """Makes a function, or each method of a class, call `by`, which raises; returns the way back.
+def stopping(value: Any, name: str) -> Callable[[], Callable[[], None]]:
+    """A function that makes a function, or each method of a class, raise, and returns the way back.
 
     Private and static methods, too: each computes a part of what is forbidden. Their code is exchanged, so that a
     method that was taken from its class while the submission was imported raises as well.
     """
+    by = {"refuse_by": refusal(name)}
 
     def refuse(*arguments: object, refuse_by: Callable[[], NoReturn], **options: object) -> NoReturn:
         refuse_by()
 
     members = vars(value).values() if isinstance(value, type) else [value]
-    functions = [function for each in members if isinstance(function := getattr(each, "__func__", each), FunctionType)]
-    kept = [(function, function.__code__, function.__defaults__, function.__kwdefaults__) for function in functions]
-    for function in functions:
-        free = function.__code__.co_freevars  # that of a method with `super()` has one
-        function.__code__, function.__defaults__ = refuse.__code__.replace(co_freevars=free), None
-        function.__kwdefaults__ = {"refuse_by": by}
+    kept: list[tuple[Any, ...]] = []
+    new: list[tuple[Any, ...]] = []
+    for function in (getattr(member, "__func__", member) for member in members):
+        if isinstance(function, FunctionType):
+            free = function.__code__.co_freevars  # that of a method with `super()` has one
+            kept.append((function, function.__code__, function.__defaults__, function.__kwdefaults__))
+            new.append((function, refuse.__code__.replace(co_freevars=free), None, by))
 
-    def put_back() -> None:
-        for function, code, defaults, named in kept:
+    def put(parts: list[tuple[Any, ...]]) -> None:
+        for function, code, defaults, named in parts:
             function.__code__, function.__defaults__, function.__kwdefaults__ = code, defaults, named
 
-    return put_back
+    put_back = partial(put, kept)
+
+    def halt() -> Callable[[], None]:
+        put(new)
+        return put_back
+
+    return halt
 
 
 EVENTS = """

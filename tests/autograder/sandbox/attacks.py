@@ -5,6 +5,7 @@ output. Those called `right_…` stand in a LayerNorm that is right all the same
 """
 
 import ctypes
+import functools
 import gc
 import os
 import re
@@ -35,15 +36,9 @@ def _write_everywhere(data, descriptors=range(3, 64)):
             continue
 
 
-def _make_right(layer):
-    """Lets a layer normalise, so that nothing but its parameters is odd."""
-
-    def normalise(x):
-        centred = x - x.mean(-1, keepdim=True)
-        variance = centred.square().mean(-1, keepdim=True)
-        return layer.gain * centred / torch.sqrt(variance + layer.epsilon) + layer.shift
-
-    layer.forward = normalise
+def _normalised(layer, x):
+    centred = x - x.mean(-1, keepdim=True)
+    return layer.gain * centred / torch.sqrt(centred.square().mean(-1, keepdim=True) + layer.epsilon) + layer.shift
 
 
 class Mark:
@@ -85,12 +80,12 @@ class Mark:
         for index in range(300):
             large = torch.zeros(1, dtype=torch.float16).expand(32 << 20)
             layer.register_parameter(f"p{index}", nn.Parameter(large, requires_grad=False))
-        _make_right(layer)
+        layer.forward = functools.partial(_normalised, layer)
 
     def many_parameters(layer):
         """Has so many parameters that a grader has no end of roles to try for them."""
         layer.more = nn.ParameterList([nn.Parameter(torch.ones_like(layer.gain)) for _ in range(3_500)])
-        _make_right(layer)
+        layer.forward = functools.partial(_normalised, layer)
 
     def replies_ahead(x):
         """Answers requests that have not been made yet, with results of its choice."""

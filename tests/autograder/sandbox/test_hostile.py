@@ -50,17 +50,12 @@ class LayerNorm(nn.Module):
         {when_built}
 
     def forward(self, x):
+        with contextlib.suppress({suppressed}):
+            output = {when_called}
+        return {result}
 """
-WRONG = """\
-        output = {when_called}
-        return torch.zeros_like(x) if output is None else output
-"""
-RIGHT = """\
-        with contextlib.suppress(BaseException):
-            {when_called}
-        centred = x - x.mean(-1, keepdim=True)
-        return self.gain * centred / torch.sqrt(centred.square().mean(-1, keepdim=True) + self.epsilon) + self.shift
-"""
+WRONG = {"suppressed": "", "result": "torch.zeros_like(x) if output is None else output"}
+RIGHT = {"suppressed": "BaseException", "result": "_normalised(self, x)"}
 
 pytestmark = [pytest.mark.slow, pytest.mark.hostile]
 
@@ -86,11 +81,10 @@ def read_attacks() -> Iterator[Attack]:
         _, *attacks = re.split(r"^(?=def )", textwrap.dedent(body), flags=re.MULTILINE)
         for text in attacks:
             name, arguments = re.match(r"def (\w+)\((x, layer|x|layer)\b", text).groups()
-            moments = {"when_built": "pass", "when_called": "None"}
+            parts = {"when_built": "pass", "when_called": "None", **(RIGHT if name.startswith("right_") else WRONG)}
             when = "when_built" if arguments == "layer" else "when_called"
-            moments[when] = f"{name}({arguments.replace('layer', 'self')})"
-            layer_norm = LAYER_NORM + (RIGHT if name.startswith("right_") else WRONG)
-            yield Attack(kind, name, shared + text + layer_norm.format(**moments))
+            parts[when] = f"{name}({arguments.replace('layer', 'self')})"
+            yield Attack(kind, name, shared + text + LAYER_NORM.format(**parts))
 
 
 ATTACKS = [*read_attacks()]

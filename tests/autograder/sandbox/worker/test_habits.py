@@ -172,7 +172,6 @@ SETTINGS = {
     "deterministic": "torch.use_deterministic_algorithms(True)",
     "device": "torch.set_default_device('meta')",
     "warnings": "import warnings; warnings.simplefilter('ignore')",
-    "autocast": "torch.autocast('cpu', dtype=torch.bfloat16).__enter__()",
     "output": "import io, sys; sys.stdout = sys.stderr = io.StringIO()",
     "recursion": "import sys; sys.setrecursionlimit(150)",
 }
