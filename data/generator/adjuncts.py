@@ -178,4 +178,6 @@ def other_person(draw: Draw, subject: Nominal | None, names: Collection[str] = E
 
 def same(first: Nominal | None, other: Nominal | None) -> bool:
     """True if two nominals are one name."""
-    return isinstance(first, Name) and isinstance(other, Name) and first.entry is other.entry
+    if not (isinstance(first, Name) and isinstance(other, Name)):
+        return False
+    return first.entry is other.entry and first.second is other.second

@@ -303,9 +303,10 @@ def _relative(draw: Draw, phrase: NounPhrase) -> tuple[Texts, Clause]:
         clause = Clause(person, verb, draw.synonym(verb.english), _relative_tense(draw, verb), object=gap)
         return ("que", "that"), clause
     verb = draw.by_order(as_subject, "verb")
-    clause = Clause(gap, verb, draw.synonym(verb.english), _relative_tense(draw, verb))
+    tense = _relative_tense(draw, verb)
+    clause = Clause(gap, verb, draw.synonym(verb.english), tense)
     if verb.frame == "transitive":
-        clause.object = draw_object(draw, verb.object, Around(gap, clause.tense, verb.options, is_plain=True))
+        clause.object = draw_object(draw, verb.object, Around(gap, tense, verb.options, is_plain=True))
     return ("qui", "who" if phrase.is_person else "that"), clause
 
 
