@@ -13,7 +13,7 @@ import io
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -49,8 +49,6 @@ OWN_IDS = {kind: platform for platform in PLATFORMS.values() for kind in platfor
 
 Students: TypeAlias = tuple[Student, ...]
 """One student, or all partners of a group."""
-Form: TypeAlias = Callable[[str], str]
-"""In which names are compared: `spelled`, which is surer, or `plain`."""
 
 
 def read_roster(path: Path) -> tuple[Student, ...]:
@@ -226,29 +224,29 @@ def turned(name: str) -> list[str]:
     return [" ".join(words[first:] + words[:first]) for first in range(len(words))]
 
 
+def _forms(kind: str, name: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    return (kind, spelled(name)), (f"plain {kind}", plain(name))
+
+
 class Index:
     """Finds students by id, name and group."""
 
     def __init__(self, roster: Sequence[Student]) -> None:
         """Reads the roster once."""
-        self._by_id: dict[tuple[str, str], list[Student]] = defaultdict(list)
-        self._by_name: dict[tuple[Form, str], set[Students]] = defaultdict(set)
-        self._by_group: dict[tuple[Form, str], set[Students]] = defaultdict(set)
+        self._known: dict[tuple[str, str], set[Students]] = defaultdict(set)  # by kind of id, name or group
         self._groups: dict[str, Students] = defaultdict(tuple)
         logins = {kind for kind, platform in OWN_IDS.items() if platform.are_logins}
         logins -= {kind for student in roster for kind in student.ids}
         for student in roster:
-            for kind, value in student.ids.items():
-                for of_kind in (kind, *(logins if kind == "login" else ())):
-                    self._by_id[of_kind, value.casefold()].append(student)
-            for name in turned(student.name):
-                for form in (spelled, plain):
-                    self._by_name[form, form(name)].add((student,))
+            ids = [*student.ids.items(), *((kind, student.ids["login"]) for kind in logins)]
+            keys = [(kind, value.casefold()) for kind, value in ids]
+            for key in (*keys, *(form for name in turned(student.name) for form in _forms("name", name))):
+                self._known[key].add((student,))
             if student.group:
                 self._groups[student.group] += (student,)
         for name, partners in self._groups.items():
-            for form in (spelled, plain):
-                self._by_group[form, form(name)].add(partners)
+            for key in _forms("group", name):
+                self._known[key].add(partners)
 
     def students_of(self, everyone: Sequence[Sequence[Person]]) -> list[Students]:
         """The students behind each of several submissions; none where one of its people is not known.
@@ -268,33 +266,33 @@ class Index:
 
     def _claim(self, person: Person) -> tuple[Students, bool]:
         """Whom a person is taken for, and whether by id; nobody where several fit, or the id and the name disagree."""
-        known = [self._by_id.get((kind, value.casefold()), []) for kind, value in person.ids.items()]
-        owner = next((students[0] for students in known if len(students) == 1), None)
-        named, groups = self._named(person)
+        of_ids = [self._known.get((kind, value.casefold()), set()) for kind, value in person.ids.items()]
+        owner = next((student for fits in of_ids if len(fits) == 1 for (student,) in fits), None)
+        students, groups = self._named(person)
         if len(groups) == 1 and any(kind in OWN_IDS and OWN_IDS[kind].numbers_groups for kind in person.ids):
             return (*groups,)[0], False
-        named = named | groups
         if owner:
             if owner.group and plain(person.name) == plain(owner.group):
                 return self._groups[owner.group], True  # Canvas gives the id of one partner
-            return ((owner,) if not named or (owner,) in named else ()), True
+            return ((owner,) if not students | groups or (owner,) in students else ()), True
         if not person.name:  # a repository may have the name of a group
-            groups = set().union(*(self._by_group.get((plain, plain(value)), ()) for value in person.ids.values()))
-            return ((*groups,)[0] if len(groups) == 1 else ()), False
+            names = [("plain group", plain(value)) for value in person.ids.values()]
+            fits = [fit for name in names for fit in self._known.get(name, ())]
+            return (fits[0] if len(fits) == 1 else ()), False
         numbers = [(kind, person.ids[kind]) for kind in OWN_IDS if kind in person.ids]
         fits = [
             fit
-            for fit in named
+            for fit in students | groups
             if all(any(each.ids.get(kind, number) == number for each in fit) for kind, number in numbers)
         ]
         return (fits[0] if len(fits) == 1 else ()), False
 
     def _named(self, person: Person) -> tuple[set[Students], set[Students]]:
         """Students and groups with the person's name, in the surest form in which anybody has it."""
-        exact, rough = (spelled, spelled(person.name)), (plain, plain(person.name))
-        if not person.is_plain and (exact in self._by_name or exact in self._by_group):
-            return self._by_name.get(exact, set()), self._by_group.get(exact, set())
-        if not rough[1]:
+        (name, plain_name), (group, plain_group) = (_forms(kind, person.name) for kind in ("name", "group"))
+        if not person.is_plain and (name in self._known or group in self._known):
+            return self._known.get(name, set()), self._known.get(group, set())
+        if not plain(person.name):
             return set(), set()
         # a group that is spelled otherwise is another group
-        return self._by_name.get(rough, set()), self._by_group.get(rough, set()) if person.is_plain else set()
+        return self._known.get(plain_name, set()), self._known.get(plain_group, set()) if person.is_plain else set()
