@@ -184,49 +184,45 @@ def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(lay, 
     assert (bob["status"], bob["score"]) == ("needs review", None) and "submission_3, submission_4" in bob["reason"]
 
 
-TIMES = {"anna": "2026-12-25 15:58:23 UTC", "carl": "2026-12-25 17:58 +0100", "dora": "yesterday", "eve": ""}
-IN_NBGRADER = {f"submitted/{name}/transformer/layers.py": f"# {name}" for name in (*TIMES, "fay")}
-IN_NBGRADER |= {f"submitted/{name}/transformer/timestamp.txt": time for name, time in TIMES.items()}
+LATE = "due = 2026-12-25T15:00:00+01:00\npercent_per_day = 10"
+
+
+def rows_with_times(typed, output, tmp_path, roster):
+    """Grades with a late penalty: the score, late, and late days of each student."""
+    typed.options = ["--roster", tmp_path / "roster.csv"]
+    (tmp_path / "roster.csv").write_text(roster)
+    typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", late=LATE)]
+    assert typed.grade() == 1 and "the time of submission cannot be read (" in (output / "class.html").read_text()
+    return [f"{row['score']} {row['late']} {row['late_days']}" for row in rows_of(output / "summary.csv")]
+
+
+def test_a_time_of_nbgraders_that_cannot_be_read_is_never_in_time(lay, typed, output, tmp_path):
+    times = {"anna": "2026-12-25 15:58:23 UTC", "carl": "2026-12-25 17:58 +0100", "dora": "yesterday", "eve": ""}
+    files = {f"submitted/{name}/transformer/layers.py": f"# {name}" for name in (*times, "fay")}
+    typed.folder = lay(files | {f"submitted/{name}/transformer/timestamp.txt": time for name, time in times.items()})
+    rows = rows_with_times(typed, output, tmp_path, "id\nanna\ncarl\ndora\neve\nfay\n")
+    assert rows == ["90.0 late 1", "90.0 late 1", *[" unknown "] * 3]
+    assert "dora: the time of submission cannot be read" in typed.out and "`late` (3): dora, eve, fay\n" in typed.out
+    assert typed.run("list-class", typed.folder, *typed.options, *typed.assignment) == 1
+    assert "the time cannot be read: 'yesterday' in timestamp.txt" in typed.out
+
+
 WORKSHEET = (
     "Identifier,Full name,Status,Maximum Grade,Grade,Feedback comments,Last modified (submission)\n"
     'Participant 0,Anna,Submitted,90.00,-,,"Friday, 25 December 2026, 3:00 PM"\n'
     'Participant 1,Bob,Submitted - 1 day late,90.00,-,,"Saturday, 26 December 2026, 4:10 PM"\n'
     'Participant 2,Carl,Submitted,90.00,-,,"gestern"\nParticipant 3,Dora,Submitted,90.00,-,,"-"\n'
 )
-NAMES = ("Anna", "Bob", "Carl", "Dora")
-LATE = {  # files, roster, due; score, late, late days; lines of `grade-class` and of `list-class`
-    "nbgrader": (
-        IN_NBGRADER,
-        "id\nanna\ncarl\ndora\neve\nfay\n",
-        "2026-12-25T15:00:00Z",
-        ["90.0 late 1", "90.0 late 1", *[" unknown "] * 3],
-        ["dora: the time of submission cannot be read", "with `late` (3): dora, eve, fay\n"],
-        ["the time cannot be read: 'yesterday' in timestamp.txt"],
-    ),
-    "moodle": (
-        {f"{name}_{n}_assignsubmission_file/layers.py": f"# {n}" for n, name in enumerate(NAMES)},
-        WORKSHEET,
-        "2026-12-25T15:00:00+01:00",
-        ["100.0 no 0", "80.0 late 2", " unknown ", "100.0  "],
-        ["\nlate (1): Bob\n", "with `late` (1): Carl\n", "so they count as on time (1): Dora\n"],
-        ["Bob; 2026-12-26 16:10; 2 days late\n"],
-    ),
-}
 
 
-@pytest.mark.parametrize("layout", LATE)
-def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(layout, lay, typed, output, tmp_path):
-    files, roster, due, rows, graded, listed = LATE[layout]
-    typed.folder, typed.options = lay(files), ["--roster", tmp_path / "roster.csv"]
-    (tmp_path / "roster.csv").write_text(roster)
-    late = f"due = {due}\npercent_per_day = 10"
-    typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", late=late)]
-    assert typed.grade() == 1 and all(line in typed.out for line in graded)
-    of_class = rows_of(output / "summary.csv")
-    assert [f"{row['score']} {row['late']} {row['late_days']}" for row in of_class] == rows
-    assert "the time of submission cannot be read (" in (output / "class.html").read_text()
+def test_moodles_worksheet_has_the_times_of_its_download(lay, typed, output, tmp_path):
+    names = enumerate(("Anna", "Bob", "Carl", "Dora"))
+    typed.folder = lay({f"{name}_{n}_assignsubmission_file/layers.py": f"# {n}" for n, name in names})
+    rows = rows_with_times(typed, output, tmp_path, WORKSHEET)
+    assert rows == ["100.0 no 0", "80.0 late 2", " unknown ", "100.0  "]
+    assert "\nlate (1): Bob\n" in typed.out and "with `late` (1): Carl\n" in typed.out
+    assert "so they count as on time (1): Dora\n" in typed.out
     assert typed.run("list-class", typed.folder, *typed.options, *typed.assignment) == 1
-    assert all(line in typed.out for line in listed)
-    if layout == "moodle":
-        assert typed.run("list-class", typed.folder, *typed.options) == 0
-        assert "Bob; 2026-12-26 16:10; late\n" in typed.out, "without a due date"
+    assert "Bob; 2026-12-26 16:10; 2 days late\n" in typed.out
+    assert typed.run("list-class", typed.folder, *typed.options) == 0
+    assert "Bob; 2026-12-26 16:10; late\n" in typed.out, "without a due date"

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.entries import take_class
 from autograder.intake.submission import take_in
 from autograder.platforms.download import read_download
 from foundation.command_line import UserError
@@ -155,8 +154,6 @@ def test_classroom_50_from_clones_to_late_days(commit, tmp_path, typed, output):
     assert [*typed.scores().values()] == [100, 80, None]
     assert typed.grade("--deadline", "2026-12-19T00:00+01:00") == 1
     assert [*typed.scores().values()] == [100, 100, None]
-    _, entries = take_class(typed.folder, None, ASSIGNMENT, tmp_path / "roster.csv", deadline=DEADLINE)
-    assert [layers(entry) for entry in entries[:2]] == [f"# {name} {EARLY}\n" for name in ("anna", "bob")]
 
 
 def test_a_group_has_one_repository_and_one_that_is_nobodys_is_looked_at_first(commit, tmp_path, typed):

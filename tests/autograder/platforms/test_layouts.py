@@ -284,7 +284,6 @@ def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(text, exp
     ("names", "layout", "entries"),
     [
         (["sub/anna_1_2_layers.py", "sub/bob_2_3_layers.py"], "canvas", {"anna_1", "bob_2"}),
-        (["sub/A B_1_assignsubmission_file/layers.py"], "moodle", {"A B_1_assignsubmission_file"}),
         (["sub/anna/layers.py", "sub/bob.zip", "README.md"], "plain", {"anna", "bob.zip"}),
     ],
 )
