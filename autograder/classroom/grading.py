@@ -26,7 +26,7 @@ from tqdm import tqdm
 
 from foundation.command_line import UserError
 from foundation.processes import Ended, ask_forked, run_forked
-from foundation.texts import printable
+from foundation.texts import first_of, printable
 from foundation.whole_files import make_folder
 
 from ..grading.provenance import Seeds, weighting_of
@@ -233,7 +233,7 @@ def change_of(old: Mark, new: Mark) -> Change | None:
         scores = [mark.score if mark else None for mark in sides]
         points = [mark.part.points if mark and not mark.part.extension else 0 for mark in sides]
         if scores[0] != scores[1] or points[0] != points[1]:
-            reasons = "; ".join(_reasons(*(mark.part if mark else None for mark in sides)))
+            reasons = "; ".join(_reasons(*(mark.part for mark in sides if mark)))
             changed = f"{number} {some.part.title}: {_points(scores[0])} → {_points(scores[1])}"
             lines.append(f"{changed} ({printable(reasons, MOST_CHARACTERS)})" if reasons else changed)
     has_other_points = old.max_score != new.max_score
@@ -247,10 +247,9 @@ def _points(score: float | None) -> str:
     return "no mark" if score is None else f"{score:g}"
 
 
-def _reasons(was: Part | None, is_now: Part | None) -> Iterator[str]:
-    """Tests that end otherwise than before, or new points; none where weights or BLEU changed."""
-    if was is None or is_now is None:
-        yield "a new task" if was is None else "no task any more"
+def _reasons(was: Part, is_now: Part | None = None) -> Iterator[str]:
+    """Tests that end otherwise than before, or new points; none where weights or BLEU changed, or the task is new."""
+    if is_now is None:
         return
     if was.points != is_now.points:
         yield f"worth {was.points:g} points before, {is_now.points:g} now"
@@ -260,8 +259,6 @@ def _reasons(was: Part | None, is_now: Part | None) -> Iterator[str]:
         old, new = (side[nodeid].state if nodeid in side else "no such test" for side in (before, after))
         if old != new:
             tests.append(f"{test.name}: {old} → {new}")
-    yield from tests[:MOST_TESTS]
-    if len(tests) > MOST_TESTS:
-        yield f"and {len(tests) - MOST_TESTS} more tests"
     if not tests and was.state != is_now.state:
-        yield f"{was.state} → {is_now.state}"
+        tests = [f"{was.state} → {is_now.state}"]
+    yield from [first_of(tests, MOST_TESTS)] if tests else []
