@@ -1,9 +1,7 @@
 """pytest's entry point where students have installed the kit.
 
-Outside the folder with the tests, pytest would find none and say nothing: one line says where they are.
-
-pytest takes the folder in `--submission ../other` for one with tests, and looks for its settings there. So such a run
-starts again, with the option and the folder in one word.
+Outside the folder with the tests, pytest would find none and say nothing: one line says where they are. It takes the
+folder in `--submission ../other` for one with tests, and looks for its settings there: a line says how to write it.
 """
 
 import os
@@ -18,10 +16,7 @@ OPTION = "--submission"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(args: list[str]) -> None:
-    """Starts again where the option stands apart from its folder, in a students' folder alone.
-
-    Raises: pytest.UsageError beside or below that folder, unless tests are named.
-    """
+    """Raises: pytest.UsageError beside or below a students' folder, unless tests are named; in it for that option."""
     here = Path.cwd()
     below = next((path.parent for path in sorted(here.glob(f"*/{HANDED_OUT}"))), None)
     folder = ROOT if (ROOT / HANDED_OUT).is_file() else below
@@ -34,7 +29,5 @@ def pytest_load_initial_conftests(args: list[str]) -> None:
             import torch  # noqa: F401  takes a moment, in which a person may change their mind
         except KeyboardInterrupt:
             raise SystemExit(130) from None
-    if OPTION in args[:-1] and (ROOT / HANDED_OUT).is_file():
-        at = args.index(OPTION)
-        joined = [*args[:at], f"{OPTION}={args[at + 1]}", *args[at + 2 :]]
-        raise SystemExit(pytest.main(["-c", str(ROOT / "pytest.ini"), *joined]))
+        if OPTION in args:
+            raise pytest.UsageError(f"write the option and the folder in one word: {OPTION}=FOLDER")

@@ -10,7 +10,7 @@ import copy
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from foundation.texts import with_comment
@@ -29,23 +29,6 @@ NO_SLIPS = {"conditions", "indices", "orders"}
 """Mutations that seldom look as if somebody had written them."""
 LIBRARIES = {"torch", "nn", "F", "math", "np", "self", "super"}
 """Names that are no tensors: what is called on them is no step that could be left out."""
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A simple statement of a student's, and the innermost function around it."""
-
-    node: ast.stmt
-    function: ast.FunctionDef
-
-    @property
-    def lines(self) -> range:
-        """The numbers of its lines."""
-        return range(self.node.lineno, (self.node.end_lineno or self.node.lineno) + 1)
-
-    def with_expression(self, node: ast.expr, other: ast.expr) -> str:
-        """Its code with another expression in the place of one."""
-        return ast.unparse(copy.deepcopy(self.node, {id(node): other}))
 
 
 def definition_of(component: str, sources: Sources) -> ast.FunctionDef | ast.ClassDef:
@@ -106,11 +89,13 @@ def named_tests(text: str, name: str) -> dict[str, str]:
     return {test.name: todo_in(test, text.split("\n")) for test in tests}
 
 
-def statements_in(node: ast.stmt, function: ast.FunctionDef | None = None) -> Iterator[Statement]:
-    """Yield the simple statements of a definition, in order, without docstrings."""
+def statements_in(
+    node: ast.stmt, function: ast.FunctionDef | None = None
+) -> Iterator[tuple[ast.stmt, ast.FunctionDef]]:
+    """Yield the simple statements of a definition without docstrings, each with the innermost function around it."""
     is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     if isinstance(node, SIMPLE) and not is_text and function is not None:
-        yield Statement(node, function)
+        yield node, function
     if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
         function = node if isinstance(node, ast.FunctionDef) else None
     for child in ast.iter_child_nodes(node):
@@ -139,39 +124,44 @@ class Change:
     kind: str  # of slip
 
 
-def slips(statement: Statement) -> Iterator[tuple[str, str]]:
-    """The kind of each slip, and the statement's code with it."""
-    if isinstance(statement.node, (ast.Expr, ast.AugAssign)):
+def slips(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tuple[str, str]]:
+    """The kind of each slip in a statement of a function, and the statement's code with it."""
+    if isinstance(statement, (ast.Expr, ast.AugAssign)):
         yield "statements", "pass"
-    kinds = arguments_of(statement.function)
-    called = {own_attribute(call.func) for call in calls_in(statement.function)} - {""}
-    making = [call for call in calls_in(statement.node) if makes(call)]
+    kinds = arguments_of(function)
+    called = {own_attribute(call.func) for call in calls_in(function)} - {""}
+    making = [call for call in calls_in(statement) if makes(call)]
     sizes = {id(size) for call in making for size in (*call.args, *(keyword.value for keyword in call.keywords))}
     # A tensor in place of several results is unpacked only if it has as many sentences.
-    whole = statement.node
-    unpacked = whole.value if isinstance(whole, ast.Assign) and isinstance(whole.targets[0], ast.Tuple) else None
-    for node in expressions_in(statement.node):
+    is_tuple = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple)
+    unpacked = statement.value if isinstance(statement, ast.Assign) and is_tuple else None
+
+    def changed(node: ast.expr, other: ast.expr) -> str:
+        return ast.unparse(copy.deepcopy(statement, {id(node): other}))
+
+    for node in expressions_in(statement):
         # With a layer of other sizes nothing works.
         own = kinds.get(node.id) if isinstance(node, ast.Name) and id(node) not in sizes else None
         alike = [name for name in kinds if kinds[name] == own]
         for kind, other in mutations(node, alike, called):
             is_unpacked = node is unpacked and not isinstance(other, (ast.Call, ast.Tuple))
             if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other) and not is_unpacked:
-                yield kind, statement.with_expression(node, other)
+                yield kind, changed(node, other)
         if own is not None and own.endswith("None"):
-            yield "not_passed_on", statement.with_expression(node, ast.Constant(None))
+            yield "not_passed_on", changed(node, ast.Constant(None))
 
 
-def changes_of(text: str, own: Sequence[Statement]) -> list[Change]:
-    """All slips in the statements of a module's text that stand on one line, each changed line once."""
+def changes_of(component: str, sources: Sources) -> list[Change]:
+    """All slips in a component's statements of one line, each changed line once. Raises: see `definition_of`."""
+    text = sources[component.partition(".")[0]][1]
     changes: dict[tuple[int, str], Change] = {}
-    for statement in own:
-        line = statement.node.lineno
-        for kind, code in slips(statement) if len(statement.lines) == 1 else ():
-            changed = with_code(text, statement.node, code)
-            before, after = (version.split("\n")[line - 1].strip() for version in (text, changed or text))
-            if changed and after != before and changed.count("\n") == text.count("\n"):
-                changes.setdefault((line, after), Change(line, before, after, changed, kind))
+    for statement, function in statements_in(definition_of(component, sources)):
+        line = statement.lineno
+        for kind, code in slips(statement, function) if statement.end_lineno == line else ():
+            version = with_code(text, statement, code) or text
+            before, after = (module.split("\n")[line - 1].strip() for module in (text, version))
+            if after != before and version.count("\n") == text.count("\n"):
+                changes.setdefault((line, after), Change(line, before, after, version, kind))
     return list(changes.values())
 
 

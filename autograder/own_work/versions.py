@@ -23,7 +23,7 @@ from ..intake.sources import Sources
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.case import Case, SubmissionUnderTest
 from ..testing.results import Outcome
-from .student_lines import Change, changes_of, definition_of, lines_of, statements_in
+from .student_lines import Change, changes_of, lines_of
 
 Result = TypeVar("Result")
 
@@ -69,8 +69,7 @@ class Versions(ABC):
     @cached_property
     def changes(self) -> list[Change]:
         """All changes of its lines. Raises: see `lines`."""
-        statements = statements_in(definition_of(self.name, self.sources))
-        return [change for change in changes_of(self.text, [*statements]) if change.line in self.lines]
+        return [change for change in changes_of(self.name, self.sources) if change.line in self.lines]
 
     def number(self, line: int) -> int:
         """Return the number in the component's listing of a line of the module."""

@@ -101,21 +101,49 @@ def test_the_reference_earns_all_in_the_sandbox(zygote):
 
 
 HONEST = "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
-TROUBLE = {  # what a test does, and what is said of it; the test beside it still counts
-    "while True: pass": "it takes too long",
-    "attention(*draw()); torch.zeros(10**12)": "it rejects correct code",
-    "import os; os.fork()": "it rejects correct code",
-    "print('x' * 10**7); [attention(*draw()) for _ in range(9)]; assert False": "it rejects correct code",
-    "raise KeyboardInterrupt": "it rejects correct code",
+REJECTS = "test_it counts for nothing: it rejects correct code"
+WRITES = """
+import os, json, struct
+
+def write(data):
+    for descriptor in range(3, 64):
+        try:
+            os.write(descriptor, data)
+        except OSError:
+            pass
+"""
+TROUBLE = {  # what a test does to the process that it runs in, and with its pipes; and what is reported
+    "ends never": ("while True: pass", "test_it counts for nothing: it takes too long"),
+    "allocates": ("attention(*draw()); torch.zeros(10**12)", REJECTS),
+    "forks": ("os.fork()", REJECTS),
+    "prints": ("print('x' * 10**7); [attention(*draw()) for _ in range(9)]; assert False", REJECTS),
+    "tells": ("print('LEAK', attention(*draw())); raise ValueError(f'LEAK {attention(*draw())}')", REJECTS),
+    "interrupts": ("raise KeyboardInterrupt", REJECTS),
+    "claims to pass": ("import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: ''", ""),
+    "claims to fail": ("import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: 'failed'", ""),
+    "writes anything": ("write(b'x' * 99)", ""),
+    "leaves a message": ("write(b'TAK1' + bytes(40))", ""),
+    "asks for other verbs": (
+        """
+for verb in ("load", "import", "serve", "try", "find"):
+    text = json.dumps({"id": 1, "verb": verb, "drop": [], "tensors": [], "default": "float32", "texts": {}}).encode()
+    write(struct.pack("<4sIQ", b"TAK1", len(text), 0) + text)
+""",
+        "",
+    ),
 }
 
 
+@pytest.mark.hostile
 @pytest.mark.slow
-@pytest.mark.parametrize("body", TROUBLE)
-def test_a_test_that_goes_wrong_costs_only_itself(zygote, body):
-    result = judged(zygote, suite("attention", body) + HONEST)
-    assert result.state is State.FAILED and groups(result) == FORMULA
-    assert f"test_it counts for nothing: {TROUBLE[body]}" in result.message
+@pytest.mark.parametrize("name", TROUBLE)
+def test_a_test_that_goes_wrong_costs_only_itself_and_gains_nothing(zygote, name):
+    """The test beside it still counts, and finds at most what it finds alone."""
+    body, message = TROUBLE[name]
+    result = judged(zygote, WRITES + suite("attention", body) + HONEST + "\nclass TestLayerNorm:\n    pass\n")
+    assert groups(result) <= FORMULA and "LEAK" not in str(result)
+    if message:
+        assert result.state is State.FAILED and groups(result) == FORMULA and message in result.message
 
 
 @pytest.mark.parametrize(
@@ -210,48 +238,6 @@ class TestAttention:
 def test_spies_see_nothing(zygote):
     result = judged(zygote, PRELUDE + SPIES)
     assert "TestAttention: 7 of 7 tests count; 0 of 10 groups are found" in result.message
-
-
-WRITES = """
-import os, json, struct
-
-def write(data):
-    for descriptor in range(3, 64):
-        try:
-            os.write(descriptor, data)
-        except OSError:
-            pass
-"""
-FORGERS = {
-    "claims to pass": "import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: ''",
-    "claims to fail": "import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: 'failed'",
-    "writes anything": "write(b'x' * 99)",
-    "leaves a message": "write(b'TAK1' + bytes(40))",
-    "asks for other verbs": """
-for verb in ("load", "import", "serve", "try", "find"):
-    text = json.dumps({"id": 1, "verb": verb, "drop": [], "tensors": [], "default": "float32", "texts": {}}).encode()
-    write(struct.pack("<4sIQ", b"TAK1", len(text), 0) + text)
-""",
-}
-"""What a test does to the process that it runs in, and with its pipes."""
-
-
-@pytest.mark.hostile
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FORGERS)
-def test_a_forger_gains_nothing(zygote, name):
-    """The test beside it finds at most what it finds alone."""
-    text = suite("attention", FORGERS[name]) + HONEST + "\nclass TestLayerNorm:\n    pass\n"
-    result = judged(zygote, WRITES + text)
-    assert groups(result) <= FORMULA
-
-
-@pytest.mark.hostile
-@pytest.mark.slow
-def test_what_a_test_says_stays_where_it_is(zygote):
-    body = "print('LEAK', attention(*draw())); raise ValueError(f'LEAK {attention(*draw())}')"
-    result = judged(zygote, suite("attention", body))
-    assert "LEAK" not in str(result) and "test_it counts for nothing: it rejects correct code" in result.message
 
 
 WALK = """
