@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from tqdm import tqdm
@@ -27,12 +26,10 @@ from ..own_work.sheets import (
     NAME,
     Examiner,
     Sheet,
-    assign_seats,
     n_right,
     read_answers,
     read_key,
     write_key,
-    write_results,
     write_sheets,
 )
 from ..platforms.platform import HandedIn
@@ -86,10 +83,8 @@ def ask(options: argparse.Namespace) -> int:
     sheets, n_failed = sheets_of_class(options, assignment, seeds)
     asked = sheets
     if options.sitting is not None:
-        seats = assign_seats(sheets)
-        write_key([seat for seat, _ in seats], options.output)
-        asked = [replace(sheet, name=f"Seat {seat.seat} · {sheet.name}") for seat, sheet in seats]
-        sheets = [*asked, *(sheet for sheet in sheets if not sheet.questions)]
+        asked = sorted((sheet for sheet in sheets if sheet.questions), key=lambda sheet: sheet.name.casefold())
+        write_key(asked, options.output)
     pages = write_sheets(asked, assignment.title, options.output)
     width = max((len(sheet.name) for sheet in sheets), default=0)
     for sheet in sheets:
@@ -136,27 +131,26 @@ def scan(options: argparse.Namespace) -> int:
     if task and not task.points:
         where = "`sitting` in [understanding]" if task.understanding else "its `points`"
         raise UserError(f"--task {number}: it gives no points: set {where} in assignment.toml, or leave --task out")
-    seats = read_key(options.output)
-    answers = read_answers(options.scan, seats)
+    key = read_key(options.output)
+    answers = read_answers(options.scan, key)
     if not answers:
         expected = "no answers in it: fill in the column `answers`, such as ABCD-A"
         raise UserError(f"{printable(str(options.scan))}: {expected}")
-    right = {seats[number]: n_right(letters, seats[number]) for number, letters in sorted(answers.items())}
-    width = max(len(seat.name) for seat in right)
-    for seat, n in right.items():
-        few = "; talk to this student" if 2 * n < len(seat.right) else ""
-        print(f"{seat.seat:>3}  {seat.name:<{width}}  {n} of {len(seat.right)}{few}")
-    if missing := len(seats) - len(answers):
-        print(f"     {counted(missing, 'seat')} without answers")
+    width = max(len(key[student][0]) for student in answers)
+    right = {student: n_right(letters, key[student][1]) for student, letters in answers.items()}
+    for student, n in right.items():
+        few = "; talk to this student" if 2 * n < len(answers[student]) else ""
+        print(f"{key[student][0]:<{width}}  {n} of {len(answers[student])}{few}")
+    if missing := len(key) - len(answers):
+        print(f"{counted(missing, 'sheet')} without answers")
     if task:
         roll, who = read_roll(options.marks, assignment), who_decides(None)
-        students = {seat: find_students(roll, seat.student) for seat in right}  # all of them, before any gets points
-        for seat, n in right.items():
-            points = round(task.points * n / len(seat.right), 2)
-            why = f"sitting: {n} of {len(seat.right)} answers"
-            for student in students[seat]:  # several for a group
-                given = Decision(student=student.id, kind="points", task=task.number, value=points, text=why, by=who)
+        members = {student: find_students(roll, student) for student in right}  # all, before any gets points
+        for student, n in right.items():
+            points = round(task.points * n / len(answers[student]), 2)
+            why = f"sitting: {n} of {len(answers[student])} answers"
+            for member in members[student]:  # several for a group
+                given = Decision(student=member.id, kind="points", task=task.number, value=points, text=why, by=who)
                 decide(options.marks, given)
-        print(f"\npoints of task {task.number} for {counted(len(right), 'student')}; {THEN}")
-    print(f"\nresults: {write_results(answers, seats, options.output)}")
+        print(f"\npoints of task {task.number} for {counted(len(right), 'sheet')}; {THEN}")
     return 0

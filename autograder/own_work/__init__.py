@@ -2,7 +2,7 @@
 
     questions.py  kinds of questions: shapes, numbers, calls that a changed line affects
     understand.py  questions at home, and the answers that are handed in
-    sheets.py     questions that staff ask: drawn, printed; seats, the key, and how many answers are right
+    sheets.py     questions that staff ask: drawn, printed; the key of a sitting, and how many answers are right
     hunts.py      one line of a component is changed; hunts on paper
     boxes.py      hunts at home; a model that was trained with a mistake
     versions.py   a component with a line changed, and its results

@@ -3,7 +3,7 @@
 questions.html   for students, a sheet for each       answers.html   for those who ask, or mark
 
 Of a sitting, these two are in the folder sitting-NAME, with
-key.json         the right letters, by seat           answers.csv    to be filled in: seat,answers
+key.json         the right letters, by student        answers.csv    to be filled in
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup, escape
@@ -35,7 +35,6 @@ from .questions import LETTERS, Question, input_question, shape_question, value_
 from .student_lines import definitions_of
 
 N_QUESTIONS, N_IN_A_SITTING = 5, 6
-CONTENT_CHARACTERS = 12
 Ask = Callable[[InSandbox, random.Random], Question | None]
 KINDS: Mapping[str, tuple[Ask, str]] = {
     "input": (input_question, "CALLS"),
@@ -45,7 +44,7 @@ KINDS: Mapping[str, tuple[Ask, str]] = {
 """The function of each kind of question, and the table of the components that it can be asked about."""
 HUNT: Mapping[str, tuple[Ask, str]] = {"hunt": (hunt_question, "SCENES")}
 TEMPLATES = Path(__file__).parent / "templates"
-KEY, ANSWERS, RESULTS = "key.json", "answers.csv", "results.csv"
+KEY, ANSWERS = "key.json", "answers.csv"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
 NONE = "-"
 """In the place of a letter: no answer."""
@@ -59,7 +58,6 @@ class Sheet:
     name: str
     questions: tuple[Question, ...] = ()
     reason: str = ""  # why there are too few
-    content: str = ""  # the beginning of the submission's hash
 
 
 class Examiner:
@@ -81,7 +79,7 @@ class Examiner:
         questions = self._draw(components, seed)
         questions.sort(key=lambda question: names.index(question.component))
         reason = "" if len(questions) == self._n_questions else why_no_more(names, components)
-        return Sheet(key, name, tuple(questions), reason, content[:CONTENT_CHARACTERS])
+        return Sheet(key, name, tuple(questions), reason)
 
     def _draw(self, components: list[InSandbox], seed: int) -> list[Question]:
         """Draw questions of different kinds about different components, as far as there are any."""
@@ -131,78 +129,50 @@ def with_code_spans(text: str) -> Markup:
     return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  what is in it is escaped
 
 
-@dataclass(frozen=True)
-class Seat:
-    """Where one student sits, and the letters of the right answers, "BDACAD"."""
-
-    seat: int
-    student: str  # the key
-    name: str
-    right: str
-
-
-def assign_seats(sheets: Sequence[Sheet]) -> list[tuple[Seat, Sheet]]:
-    """A seat for each student who has questions, in the order of names."""
-    asked = sorted((sheet for sheet in sheets if sheet.questions), key=lambda sheet: (sheet.name.casefold(), sheet.key))
-    seats = []
-    for number, sheet in enumerate(asked, start=1):
-        right = "".join(question.letter for question in sheet.questions)
-        seats.append((Seat(number, sheet.key, sheet.name, right), sheet))
-    return seats
-
-
-def write_key(seats: Sequence[Seat], folder: Path) -> None:
-    """Writes the key, and the file to be filled in unless it is there already."""
-    write_whole(folder / KEY, json.dumps([asdict(seat) for seat in seats], indent=2, ensure_ascii=False) + "\n")
+def write_key(sheets: Sequence[Sheet], folder: Path) -> None:
+    """Writes the key of a sitting, and the file to be filled in unless it is there already."""
+    key = {sheet.key: [sheet.name, "".join(question.letter for question in sheet.questions)] for sheet in sheets}
+    write_whole(folder / KEY, json.dumps(key, indent=2, ensure_ascii=False) + "\n")
     if not (folder / ANSWERS).exists():
-        rows: list[Mapping[str, Cell]] = [{"seat": seat.seat, "name": seat.name} for seat in seats]
-        write_whole(folder / ANSWERS, as_csv(["seat", "name", "answers"], rows))
+        rows: list[Mapping[str, Cell]] = [{"student": sheet.key, "name": sheet.name} for sheet in sheets]
+        write_whole(folder / ANSWERS, as_csv(["student", "name", "answers"], rows))
 
 
-def read_key(folder: Path) -> dict[int, Seat]:
-    """The seats by number. Raises: UserError where the sitting was not drawn, or its key is damaged."""
+def read_key(folder: Path) -> dict[str, tuple[str, str]]:
+    """Read each student's name and right letters. Raises: UserError where the sitting was not drawn, or is damaged."""
     try:
-        rows = json.loads((folder / KEY).read_text(encoding="utf-8"))
-        seats = [Seat(**row) for row in rows]
+        content = json.loads((folder / KEY).read_text(encoding="utf-8"))
+        return {student: (str(name), str(letters)) for student, (name, letters) in content.items()}
     except FileNotFoundError:
         raise UserError(f"{printable(str(folder))}: no such sitting; draw it first: ask … --sitting NAME") from None
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise UserError(f"{printable(str(folder / KEY))}: cannot be read ({error}); draw the sitting again") from None
-    return {seat.seat: seat for seat in seats}
 
 
-def read_answers(path: Path, seats: Mapping[int, Seat]) -> dict[int, str]:
-    """Read the answers by seat: as many letters as there are questions, `-` for none; seats without any are left out.
+def read_answers(path: Path, key: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+    """Read the answers of those who have given any: as many letters as there are questions, `-` for none.
 
-    Raises:
-        UserError: naming the line, and what would be right.
+    Raises: UserError naming the line, and what would be right.
     """
-    answers: dict[int, str] = {}
+    answers: dict[str, str] = {}
     (_, heading), *rows = rows_of(path) or [(1, list[str]())]
     for line, cells in rows:
         row, where = dict(zip(heading, cells, strict=False)), f"{printable(str(path))}, line {line}"
-        number, letters = row.get("seat", "").strip(), re.sub(r"[\s,;]", "", row.get("answers", "")).upper()
-        if cells and (not number.isdecimal() or int(number) not in seats):
-            raise UserError(f"{where}: seat = {printable(number, 20)!r}: expected a number from 1 to {len(seats)}")
+        student, letters = row.get("student", "").strip(), re.sub(r"[\s,;]", "", row.get("answers", "")).upper()
         if not letters:
             continue
-        n = len(seats[int(number)].right)
+        if student not in key:
+            raise UserError(f"{where}: student = {printable(student, 60)!r}: expected one of {KEY}")
+        n = len(key[student][1])
         if len(letters) != n or set(letters) - set(LETTERS + NONE):
             expected = f"expected {n} of {', '.join(LETTERS)} or {NONE}, such as {'ABCD-A'[:n]}"
             raise UserError(f"{where}: answers = {printable(letters, 30)!r}: {expected}")
-        if int(number) in answers:
-            raise UserError(f"{where}: seat {number} occurs twice: remove one of the lines")
-        answers[int(number)] = letters
+        if student in answers:
+            raise UserError(f"{where}: {printable(student, 60)} occurs twice: remove one of the lines")
+        answers[student] = letters
     return answers
 
 
-def n_right(letters: str, seat: Seat) -> int:
+def n_right(letters: str, right: str) -> int:
     """Count the right answers."""
-    return sum(letter == right for letter, right in zip(letters, seat.right, strict=True))
-
-
-def write_results(answers: Mapping[int, str], seats: Mapping[int, Seat], folder: Path) -> Path:
-    """Writes who has how many right answers."""
-    rows = [asdict(seats[n]) | {"right": n_right(answers[n], seats[n]), "of": len(answers[n])} for n in sorted(answers)]
-    write_whole(folder / RESULTS, as_csv(["seat", "student", "name", "right", "of"], rows))
-    return folder / RESULTS
+    return sum(letter == due for letter, due in zip(letters, right, strict=True))

@@ -7,7 +7,8 @@ import pytest
 
 from autograder.classroom.grading import grade_class
 from autograder.commands import classes
-from autograder.own_work.sheets import Seat, write_key
+from autograder.own_work.questions import Question
+from autograder.own_work.sheets import Sheet, write_key
 from foundation.assignment_file import read_assignment
 
 from ..conftest import ASSIGNMENT, StubGrader, changed_assignment, rows_of, two_tests, words_of
@@ -79,15 +80,15 @@ def test_points_comments_and_late_days_count_and_are_shown(typed, output, log):
 
 def test_a_sitting_gives_points(typed, output, tmp_path):
     typed.grade()
-    seats = [Seat(1, "anna", "Anna", "ABCD"), Seat(2, "bob", "Bob", "ABCD")]
+    questions = tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in "ABCD")
     (tmp_path / "oral" / "sitting-noon").mkdir(parents=True)
-    write_key(seats, tmp_path / "oral" / "sitting-noon")
-    (tmp_path / "answers.csv").write_text("seat,name,answers\n1,Anna,ABCA\n2,Bob,A---\n")
+    write_key([Sheet("anna", "Anna", questions), Sheet("bob", "Bob", questions)], tmp_path / "oral" / "sitting-noon")
+    (tmp_path / "answers.csv").write_text("student,name,answers\nanna,Anna,ABCA\nbob,Bob,A---\n")
     words = ["ask", "--sitting", "noon", "--scan", tmp_path / "answers.csv", "--output", tmp_path / "oral"]
     words += ["--marks", output, *typed.assignment, "--task"]
     assert typed.run(*words, "E.5") == 0
-    assert "1  Anna  3 of 4\n" in typed.out and "2  Bob   1 of 4; talk to this student" in typed.out
-    assert "points of task E.5 for 2 students" in typed.out
+    assert "Anna  3 of 4\n" in typed.out and "Bob   1 of 4; talk to this student" in typed.out
+    assert "points of task E.5 for 2 sheets" in typed.out
     typed.grade()
     assert (typed.row()["score"], typed.row()["E.5"], typed.row("bob")["E.5"]) == (106, 6, 2)
     assert typed.run(*words, "1.3") == 2 and "--task 1.3: it has points without a sitting" in typed.err

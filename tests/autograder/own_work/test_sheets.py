@@ -1,6 +1,5 @@
-"""The pages, the command that writes them, and a sitting: seats and their key, and what was answered."""
+"""The pages, the command that writes them, and a sitting: its key, and what was answered."""
 
-import json
 import os
 import shutil
 from contextlib import nullcontext
@@ -12,15 +11,12 @@ from autograder.__main__ import main
 from autograder.own_work.questions import Question
 from autograder.own_work.sheets import (
     ANSWERS,
-    Seat,
     Sheet,
-    assign_seats,
     n_right,
     read_answers,
     read_key,
     why_no_more,
     write_key,
-    write_results,
     write_sheets,
 )
 from autograder.own_work.student_lines import Change
@@ -66,7 +62,7 @@ class StubExaminer:
     def sheet(self, key, name, intake):
         if key == "ben":
             os._exit(9)
-        return Sheet(key, name, (Question("shape", "layers.LayerNorm", (f"What, {key}?",), "42"),), "so", "0123")
+        return Sheet(key, name, (Question("shape", "layers.LayerNorm", (f"What, {key}?",), "42"),), "so")
 
     def renew(self) -> None:
         pass
@@ -90,12 +86,11 @@ def test_each_student_gets_a_sheet_with_the_rosters_name_whoever_else_ends_the_p
     assert page.count("<article") == 3 and all(name in page for name in names) and "What, ben?" not in page
 
 
-def test_a_sitting_names_who_gets_no_seat(tmp_path, monkeypatch, capsys):
+def test_a_sitting_names_who_gets_no_sheet(tmp_path, monkeypatch, capsys):
     sheets = [Sheet("b", "Ben", (), "nothing works"), Sheet("a", "Anna", (question(),))]
     monkeypatch.setattr("autograder.commands.ask.sheets_of_class", lambda *given: (sheets, 0))
     assert main(["ask", "class", "--sitting", "noon", "--output", str(tmp_path)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == ["Seat 1 · Anna  1 question", "Ben            0 questions (nothing works)"]
+    assert "Ben   0 questions (nothing works)\nAnna  1 question\n" in capsys.readouterr().out
     assert (tmp_path / "sitting-noon" / "questions.html").read_text().count("<article") == 1
 
 
@@ -153,46 +148,43 @@ def test_in_a_browser(tmp_path):
 
 
 @pytest.fixture
-def seats(tmp_path) -> dict[int, Seat]:
-    def sheet(key: str, name: str, right: str) -> Sheet:
-        return Sheet(key, name, tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in right))
+def key(tmp_path) -> dict[str, tuple[str, str]]:
+    def sheet(student: str, name: str, right: str) -> Sheet:
+        return Sheet(student, name, tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in right))
 
-    asked = assign_seats([sheet("b", "=Bela", "ABC"), sheet("a", "Anna", "DDA"), sheet("c", "Carl", "")])
-    write_key([seat for seat, _ in asked], tmp_path)
+    write_key([sheet("a", "Anna", "DDA"), sheet("b", "=Bela", "ABC")], tmp_path)
     return read_key(tmp_path)
 
 
-def test_who_has_questions_gets_a_seat_and_answers_become_marks(seats, tmp_path):
-    assert [(seat.seat, seat.student, seat.right) for seat in seats.values()] == [(1, "b", "ABC"), (2, "a", "DDA")]
+def test_answers_are_filled_in_and_read(key, tmp_path):
+    assert key == {"a": ("Anna", "DDA"), "b": ("=Bela", "ABC")}
     path = tmp_path / ANSWERS
-    assert path.read_text("utf-8-sig") == "seat,name,answers\n1,'=Bela,\n2,Anna,\n"  # a name is no formula
-    path.write_text("seat;name;answers\n2;Anna;d d-\n1;Bela;\n\n")
-    write_key([*seats.values()], tmp_path)  # the sitting is drawn again: what was filled in stays
-    answers = read_answers(path, seats)
-    assert answers == {2: "DD-"} and n_right(answers[2], seats[2]) == 2
-    results = write_results(answers, seats, tmp_path)
-    assert results.read_text("utf-8-sig") == "seat,student,name,right,of\n2,a,Anna,2,3\n"
+    assert path.read_text("utf-8-sig") == "student,name,answers\na,Anna,\nb,'=Bela,\n"  # a name is no formula
+    path.write_text("student;name;answers\na;Anna;d d-\nb;Bela;\n\n")
+    write_key([], tmp_path)  # the sitting is drawn again: what was filled in stays
+    answers = read_answers(path, key)
+    assert answers == {"a": "DD-"} and n_right(answers["a"], "DDA") == 2
 
 
 @pytest.mark.parametrize(
     "lines, message",
     [
-        ("9,Anna,DDA", "line 2: seat = '9': expected a number from 1 to 2"),
-        ("x,Anna,DDA", "line 2: seat = 'x'"),
-        ("1,Anna,DDAA", "line 2: answers = 'DDAA': expected 3 of A, B, C, D or -"),
-        ("1,Anna,DDE", "line 2: answers = 'DDE'"),
-        ("1,Anna,DDA\n1,Anna,DDA", "line 3: seat 1 occurs twice"),
+        ("x,Anna,DDA", "line 2: student = 'x': expected one of key.json"),
+        ("a,Anna,DDAA", "line 2: answers = 'DDAA': expected 3 of A, B, C, D or -"),
+        ("a,Anna,DDE", "line 2: answers = 'DDE'"),
+        ("a,Anna,DDA\na,Anna,DDA", "line 3: a occurs twice"),
     ],
 )
-def test_a_mistake_is_named_with_its_line(seats, tmp_path, lines, message):
+def test_a_mistake_is_named_with_its_line(key, tmp_path, lines, message):
     path = tmp_path / ANSWERS
-    path.write_text(f"seat,name,answers\n{lines}\n")
+    path.write_text(f"student,name,answers\n{lines}\n")
     with pytest.raises(UserError) as error:
-        read_answers(path, seats)
+        read_answers(path, key)
     assert message in str(error.value) and "\n" not in str(error.value)
 
 
-def test_a_key_that_cannot_be_read(tmp_path):
-    (tmp_path / "key.json").write_text(json.dumps([{"seat": 1}]))
+@pytest.mark.parametrize("content", ["[", "[1]", '{"anna": 3}'])
+def test_a_key_that_cannot_be_read(tmp_path, content):
+    (tmp_path / "key.json").write_text(content)
     with pytest.raises(UserError, match="cannot be read"):
         read_key(tmp_path)
