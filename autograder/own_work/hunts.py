@@ -190,7 +190,8 @@ def draw_hunt(versions: Versions, student: str) -> Hunt | None:
 def hunt_question(versions: Versions, draw: random.Random) -> Question | None:
     """A hunt on paper: a changed line, and what is seen of it; None where no change is quiet enough."""
     for change, missed, differing in quiet_changes(versions, draw):
-        same = sorted(versions.results()[0].keys() - differing)
+        returning = [call for call, result in versions.results()[0].items() if result is not None]
+        same = [call for call in returning if call not in differing]
         text = (
             f"In your `{versions.title}` one line was changed. It now returns something else for "
             f"{draw.choice(sorted(differing))}{f', and still the same for {draw.choice(same)}' if same else ''}.",
@@ -203,11 +204,10 @@ def hunt_question(versions: Versions, draw: random.Random) -> Question | None:
             f"It shows for: {'; '.join(sorted(differing))}.",
             f"It breaks {', '.join(tests)}.",
         )
-        # Docstrings and comments could tell what was there.
-        lines = versions.lines | {change.line: change.text.split("\n")[change.line - 1]}
-        shown = tuple(line.partition("  #")[0] for line in lines.values())
-        answer = f"Line {versions.number(change.line)}: `{change.after.partition('  #')[0]}`"
-        return Question("hunt", versions.name, text, answer, lines=shown, why=why)
+        number, lines = versions.number(change.line), [*versions.shown]
+        lines[number - 1] = change.text.split("\n")[change.line - 1].partition("  #")[0]
+        answer = f"Line {number}: `{lines[number - 1].strip()}`"
+        return Question("hunt", versions.name, text, answer, lines=tuple(lines), why=why)
     return None
 
 

@@ -231,4 +231,4 @@ def _sights(versions: Versions, scene: Scene, places: Sequence[Place], text: str
 def _with_options(versions: Versions, question: Question, wrong: Sequence[str], draw: random.Random) -> Question:
     """The question with the right answer among wrong ones, below the component's lines."""
     options = draw.sample([question.answer, *draw.sample(wrong, N_OPTIONS - 1)], N_OPTIONS)
-    return replace(question, options=tuple(options), lines=tuple(versions.lines.values()))
+    return replace(question, options=tuple(options), lines=versions.shown)

@@ -6,7 +6,6 @@ Changes are what the mutation operators make of simple statements, as far as som
 from __future__ import annotations
 
 import ast
-import copy
 import random
 import re
 from collections import Counter
@@ -124,10 +123,13 @@ class Change:
     kind: str  # of slip
 
 
-def slips(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tuple[str, str]]:
-    """The kind of each slip in a statement of a function, and the statement's code with it."""
+def slips(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tuple[str, ast.stmt | ast.expr, str]]:
+    """The kind of each slip in a statement of a function, the part that is replaced, and the code in its place.
+
+    All else stays as it is written: the style of a line does not give a change away.
+    """
     if isinstance(statement, (ast.Expr, ast.AugAssign)):
-        yield "statements", "pass"
+        yield "statements", statement, "pass"
     kinds = arguments_of(function)
     called = {own_attribute(call.func) for call in calls_in(function)} - {""}
     making = [call for call in calls_in(statement) if makes(call)]
@@ -136,9 +138,6 @@ def slips(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tuple[str,
     is_tuple = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple)
     unpacked = statement.value if isinstance(statement, ast.Assign) and is_tuple else None
 
-    def changed(node: ast.expr, other: ast.expr) -> str:
-        return ast.unparse(copy.deepcopy(statement, {id(node): other}))
-
     for node in expressions_in(statement):
         # With a layer of other sizes nothing works.
         own = kinds.get(node.id) if isinstance(node, ast.Name) and id(node) not in sizes else None
@@ -146,9 +145,9 @@ def slips(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tuple[str,
         for kind, other in mutations(node, alike, called):
             is_unpacked = node is unpacked and not isinstance(other, (ast.Call, ast.Tuple))
             if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other) and not is_unpacked:
-                yield kind, changed(node, other)
+                yield kind, node, ast.unparse(other)
         if own is not None and own.endswith("None"):
-            yield "not_passed_on", changed(node, ast.Constant(None))
+            yield "not_passed_on", node, "None"
 
 
 def changes_of(component: str, sources: Sources) -> list[Change]:
@@ -157,8 +156,8 @@ def changes_of(component: str, sources: Sources) -> list[Change]:
     changes: dict[tuple[int, str], Change] = {}
     for statement, function in statements_in(definition_of(component, sources)):
         line = statement.lineno
-        for kind, code in slips(statement, function) if statement.end_lineno == line else ():
-            version = with_code(text, statement, code) or text
+        for kind, part, code in slips(statement, function) if statement.end_lineno == line else ():
+            version = with_code(text, part, code) or text
             before, after = (module.split("\n")[line - 1].strip() for module in (text, version))
             if after != before and version.count("\n") == text.count("\n"):
                 changes.setdefault((line, after), Change(line, before, after, version, kind))

@@ -71,6 +71,11 @@ class Versions(ABC):
         """All changes of its lines. Raises: see `lines`."""
         return [change for change in changes_of(self.name, self.sources) if change.line in self.lines]
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The lines as they are printed: without comments, which could tell what is asked."""
+        return tuple(line.partition("  #")[0] for line in self.lines.values())
+
     def number(self, line: int) -> int:
         """Return the number in the component's listing of a line of the module."""
         return [*self.lines].index(line) + 1
