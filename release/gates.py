@@ -14,15 +14,15 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 from .build import Project, Release
 from .contents import ARCHIVE_FOLDER, ENTRY
-from .inspection import checksums_of, keeps_private, no_solution_survives, nothing_is_opaque
-from .legible import opaque_in, strings_of_data
+from .inspection import keeps_private, no_solution_survives, nothing_is_opaque
+from .legible import strings_of_data
 from .packing import GRADESCOPE_ZIP, STUDENT_ZIP, members_of
 from .skeleton import TRANSLATIONS, Skeleton, coded_tasks, read_folder, strip_files
 
@@ -101,23 +101,17 @@ def marks_are_right(project: Project, release: Release) -> list[str]:
 
 
 def shown_to_students(release: Release, shown: Mapping[str, Shown]) -> Iterator[str]:
-    """Yield a line for each statement that a grader shows a student who has not written it, and for what is illegible.
+    """Yield a line for each statement of a solution that a grader shows a student who has not written it."""
+    everything = {text for _, texts in shown.values() for text in texts}  # most are the same for all students
 
-    Most texts are the same for all students, so that all are searched together first.
-    """
+    def statements_in(path: str, content: bytes) -> set[str]:
+        return {*map(str, release.leak_finder.statements_in(path, content))}
 
-    def search(texts: Iterable[str], files: Iterable[bytes]) -> set[str]:
-        text = "\n".join(sorted(texts)).encode()
-        leaks = map(str, release.leak_finder.statements_in("shown.txt", text))
-        return {*leaks, *opaque_in("shown.txt", text, set(checksums_of(files)))}
-
-    files = {content for files, _ in shown.values() for content in files.values()}
-    if not search({text for _, texts in shown.values() for text in texts}, files):
-        return
-    for entry, (sources, texts) in shown.items():
-        own = {str(own) for path, file in sources.items() for own in release.leak_finder.statements_in(path, file)}
-        for piece in sorted(search(texts, sources.values()) - own):
-            yield f"{entry}: the student is shown {piece}"
+    leaks = {text: statements_in("shown.txt", text.encode()) for text in everything}
+    for entry, (files, texts) in shown.items():
+        if pieces := set[str]().union(*map(leaks.__getitem__, texts)):
+            pieces = pieces.difference(*(statements_in(path, content) for path, content in files.items()))
+        yield from (f"{entry}: the student is shown {piece}" for piece in sorted(pieces))
 
 
 def trials_of(release: Release, reference: Files) -> dict[str, Trial]:

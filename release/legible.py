@@ -16,9 +16,6 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
-LEAST = 20
-"""Numbers of a list that may be bytes: a shorter one has no room for a statement."""
-
 _LEGIBLE = re.compile(rb"[\t\n\r -~]{8,}")
 _TAG = re.compile(r"<!\[CDATA\[|\]\]>|<[^>]*>")
 
@@ -77,23 +74,15 @@ def _strings_of_python(text: str) -> Iterator[str]:
 
 
 def _constants_of(node: ast.AST) -> Iterator[str]:
-    """The strings in a statement or an expression, bytes and lists of bytes too, without those of statements inside."""
+    """The strings in a statement or an expression, bytes too, without those of statements inside."""
     for child in ast.iter_child_nodes(node):
         match child:
             case ast.Constant(value=str(value)):
                 yield value
             case ast.Constant(value=bytes(value)):
                 yield value.decode("latin-1")
-            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) if numbers := _bytes_of(items):
-                yield numbers.decode("latin-1")
             case ast.AST() if not isinstance(child, ast.stmt):
                 yield from _constants_of(child)
-
-
-def _bytes_of(items: Sequence[ast.expr]) -> bytes:
-    """The bytes that a list of numbers could be; none where it is too short, or has other items."""
-    numbers = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, int)]
-    return bytes(numbers) if len(items) == len(numbers) >= LEAST and 0 <= min(numbers) <= max(numbers) < 256 else b""
 
 
 # What nobody can read. The limits lie far from what our files hold: docs/explanation/decisions-release.md has figures.

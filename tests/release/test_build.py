@@ -3,7 +3,6 @@
 Every gate closes for the fault that it is there for; `tests/project/test_recipes.py` has the example pass them.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -164,18 +163,13 @@ def test_a_grader_that_does_not_start_closes(project: Project, example_release, 
 
 
 def test_a_solution_that_a_student_is_shown_closes(example_release: Release, reference_files) -> None:
-    """The one who has not written it; what nobody can read is shown to nobody."""
-    own, secret = hashlib.sha256(reference_files["loss.py"]), hashlib.sha512(LEAK.encode())
-    bob = (reference_files, {LEAK})
+    """The one who has not written it."""
     shown = {
         "anna": (example_release.skeleton.files, {"expected: y", f"got: {LEAK}"}),
-        "bob": bob,
-        "cem": (reference_files, {own.hexdigest(), secret.hexdigest()}),
+        "bob": (reference_files, {LEAK}),
     }
-    anna, cem = gates.shown_to_students(example_release, shown)
+    [anna] = gates.shown_to_students(example_release, shown)
     assert anna == "anna: the student is shown reference/affine.py:23 (TODO 1.1)"
-    assert cem.startswith("cem: the student is shown 128 digits of an encoding (")
-    assert not list(gates.shown_to_students(example_release, {"bob": bob}))
 
 
 PASSED = {"1.1": Mark(4, "passed", ""), "1.2": Mark(2, "passed", ""), "2.1": Mark(4, "passed", "")}

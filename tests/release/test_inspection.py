@@ -74,7 +74,6 @@ DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
     "base 32 in a notebook's metadata": ("1.ipynb", notebook(note=base64.b32encode(PACKED).decode()), OPAQUE),
     "a data file of a wheel": ("b.whl", make_wheel({"autograder/a.txt": locked(CODE).encode()}, "1.0"), OPAQUE),
     "an archive in an archive": ("b.zip", make_zip({"c.zip": make_zip({"d.txt": CODE.encode()})}), COPY),
-    "after an archive's members": ("b.zip", make_zip({"a.md": b"x"}) + PACKED, "belong to none of its members"),
     "a picture that is none of ours": (
         "a.svg",
         f"<svg><desc>{CODE}</desc></svg>",
@@ -84,7 +83,6 @@ DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
     "digits with spaces": (A, f"X = '{locked(CODE).encode().hex(' ')}'", OPAQUE),
     "marshal as bytes": (A, f"X = {COMPILED!r}", OPAQUE),
     "compiled": ("given/a.pyc", b"\xa7\r\r\n" + bytes(12) + COMPILED, "is not text"),
-    "a list of bytes": (A, f"X = {list(LINE.encode())}", COPY),
     "strings that are added": (A, f"X = {' + '.join(map(repr, cut(LINE, 5)))}", COPY),
     "strings that a cell adds": ("1.ipynb", notebook(f"x = {' + '.join(map(repr, cut(LINE, 5)))}"), COPY),
     "escapes": (A, "X = '" + "".join(f"\\x{ord(character):02x}" for character in LINE) + "'", COPY),
@@ -110,10 +108,8 @@ def test_a_disguised_solution_is_found(example: Project, example_release: Releas
     assert any(says in fault for fault in faults), faults
 
 
-def test_a_release_passes_with_what_updates_compare_with(example: Project, example_release: Release, doctored) -> None:
+def test_a_release_passes(example: Project, example_release: Release) -> None:
     assert nothing_is_opaque(example, example_release) + no_solution_survives(example, example_release) == []
-    (fault,) = nothing_is_opaque(example, doctored(**{"assignment/pytest.ini": b"[pytest]\n"}))
-    assert fault == "dist/student.zip!assignment/.handed_out.zip!pytest.ini: differs from the file beside the archive"
 
 
 @pytest.mark.parametrize(
