@@ -97,22 +97,15 @@ class CachedModel(nn.Module):
 class DroppingAttention(nn.Module):
     """`MultiHeadedAttention` that drops weights, after the softmax; the parameters and their names stay."""
 
-    project_query: nn.Linear
-    project_key: nn.Linear
-    project_value: nn.Linear
-    project_output: nn.Linear
-    n_heads: int
-    attend: Any
-    share: float
-
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Does what `MultiHeadedAttention` does; the weights that it returns are complete."""
-        projections = (self.project_query, query), (self.project_key, key), (self.project_value, value)
-        q, k, v = (split_heads(project(x), self.n_heads) for project, x in projections)
-        context, weights = self.attend(q, k, v, mask)
+        parts: Any = self
+        projections = (parts.project_query, query), (parts.project_key, key), (parts.project_value, value)
+        q, k, v = (split_heads(project(x), parts.n_heads) for project, x in projections)
+        context, weights = parts.attend(q, k, v, mask)
         if self.training:
-            context = functional.dropout(weights, self.share) @ v
-        return self.project_output(context.transpose(1, 2).flatten(2)), weights
+            context = functional.dropout(weights, parts.share) @ v
+        return parts.project_output(context.transpose(1, 2).flatten(2)), weights
 
 
 def add_inner_dropout(model: nn.Module, package: Package, share: float) -> None:

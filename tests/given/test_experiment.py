@@ -74,7 +74,6 @@ def press_ctrl_c():
     signal.raise_signal(signal.SIGINT)
 
 
-@pytest.mark.usefixtures("curves")
 def test_a_run_learns_and_writes_its_folder(tmp_path):
     """In the place of an older run, once it can begin."""
     config, old = replace(SMALL, epochs=12, dropout=0.1), tmp_path / "epoch-07.pt"
