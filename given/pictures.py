@@ -6,18 +6,18 @@ matplotlib takes a second to load, so only what draws imports this module.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matplotlib import colormaps
-from matplotlib.animation import FuncAnimation, PillowWriter
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.ma import masked, masked_less
+from PIL import Image
 from torch import Tensor
 
 from foundation.whole_files import in_one_piece
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CELL = 0.3  # inches per weight in a map
 LEAST_SCORE = -1e30  # below it, a score stands for a key that the mask forbids
 LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
-PICTURES_A_SECOND = 2
+DURATION = 500  # milliseconds of a picture in an animation
 MOST_NUMBERS = 8  # columns of a matrix in whose cells numbers are written
 PANEL = 5.0  # inches of a matrix at most; with few columns they are wide enough for numbers
 
@@ -105,22 +105,15 @@ def animate(
     `weights` are those of one layer at each report, (h, q, k), and `times` names the reports.
     """
     heads = [f"head {head + 1}" for head in range(len(weights[0]))]
-    figure = plot_page([weights[0]], [""], heads, query_tokens, key_tokens, f"{title}: {times[0]}")
-    for _ in range(3):  # the layout settles
-        figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # the places of the first picture hold for all
-    images = [axes.images[0] for axes in figure.axes[: len(heads)]]
-
-    def show(report: int) -> list[Artist]:
-        for head, image in enumerate(images):
-            image.set_data(weights[report][head].float().numpy())
-        figure.suptitle(f"{title}: {times[report]}")
-        return []
-
-    frames = [*range(len(weights)), len(weights) - 1, len(weights) - 1]  # the last one stays for a while
+    pictures = []
+    for report, time in zip(weights, times, strict=True):
+        figure = plot_page([report], [""], heads, query_tokens, key_tokens, f"{title}: {time}")
+        figure.savefig(buffer := io.BytesIO(), dpi=100)
+        pictures.append(Image.open(buffer).convert("RGB"))
+    first, *others = pictures
+    durations = [DURATION] * len(others) + [3 * DURATION]  # the last one stays for a while
     with in_one_piece(path) as unfinished:
-        writer = PillowWriter(fps=PICTURES_A_SECOND)
-        FuncAnimation(figure, show, frames=frames, cache_frame_data=False).save(unfinished, writer=writer)
+        first.save(unfinished, save_all=True, append_images=others, duration=durations, loop=0)
 
 
 def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[str], title: str = "") -> Figure:
