@@ -86,6 +86,9 @@ class Config:
 
 
 COURSE = Config()
+NARROW = replace(COURSE, n_heads=8, d_ff=512, n_layers=1, dropout=0.1)
+# The size of Vaswani et al. 2017.
+BASE = replace(COURSE, d_model=512, n_heads=8, d_ff=2048, n_layers=6, dropout=0.1, inner_dropout=0.1, batch_size=8)
 # Pre-norm and clipping let the learning rate be high.
 FAST = replace(COURSE, norm_first=True, max_grad_norm=1.0, bucketing=True, learning_rate=2e-3, schedule="cosine")
 
@@ -101,33 +104,11 @@ PRESETS = {
     "course-best": replace(COURSE, d_model=256, d_ff=512, n_layers=4, epochs=50),
     # A small model for a large corpus, trained by steps; `data prepare --joint` makes its corpus.
     "wmt14-de-en": replace(
-        COURSE,
-        n_heads=8,
-        d_ff=512,
-        n_layers=1,
-        dropout=0.1,
-        share_embeddings=True,
-        max_steps=30_000,
-        report_every=2_500,
-        most_tokens=100,
-        max_length=100,
+        NARROW, share_embeddings=True, max_steps=30_000, report_every=2_500, most_tokens=100, max_length=100
     ),
-    # Whole words and long sentences; `data prepare --encoding words` makes its corpus. The size of Vaswani et al. 2017.
+    # Whole words and long sentences; `data prepare --encoding words` makes its corpus.
     "opus-books-en-it": replace(
-        COURSE,
-        d_model=512,
-        n_heads=8,
-        d_ff=2048,
-        n_layers=6,
-        dropout=0.1,
-        inner_dropout=0.1,
-        epochs=20,
-        batch_size=8,
-        most_tokens=350,
-        min_count=2,
-        learning_rate=1e-4,
-        adam_epsilon=1e-9,
-        max_length=350,
+        BASE, epochs=20, most_tokens=350, min_count=2, max_length=350, learning_rate=1e-4, adam_epsilon=1e-9
     ),
 }
 

@@ -12,7 +12,7 @@ import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import fields
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -109,40 +109,28 @@ class Experiment(Setup):
         """True if all steps are done, and the last of them are reported."""
         return self.step >= self.total_steps and not self.since_report["batches"]
 
-    @classmethod
-    def resume(
-        cls,
-        package: Package,
-        path: Path,
-        train_pairs: Sequence[Pair],
-        dev_pairs: Sequence[Pair],
-        device: str = "cpu",
-        longer: dict[str, Any] | None = None,
-    ) -> Experiment:
-        """Continues from a checkpoint as if there had been no interruption, with the pairs that the run began with.
+    def restore(self, saved: Checkpoint, path: Path) -> None:
+        """Goes on from a checkpoint, the file `path`, as if there had been no interruption.
 
-        `longer` has new values of `epochs` or `max_steps`, to prolong the run. A run whose learning rate
-        does not depend on the length (constant, inverse_sqrt) goes on as if it had been that long all along. Raises:
-        CheckpointError if the pairs differ; ConfigError if the run is already longer than that.
+        The settings are those of the checkpoint, but for the length. A run whose learning rate does not depend on it
+        (constant, inverse_sqrt) goes on as if it had been that long all along. Raises: CheckpointError if the pairs
+        are not those that the run began with; ConfigError if the run is already longer than that.
         """
-        saved = Checkpoint.load(package, path)
-        config = replace(saved.config, **(longer or {}))
-        run = cls(package, config, train_pairs, dev_pairs, device)
-        for kind, mark in run.corpus.items():
-            if mark != saved.corpus.get(kind):
+        for kind, mark in self.corpus.items():
+            if mark != saved.corpus[kind]:
                 raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same pairs again")
-        saved.load_weights(run.model, path)
-        run.optimizer.load_state_dict(saved.optimizer)
-        run.scheduler.load_state_dict(saved.scheduler)
+        if saved.step > self.total_steps:
+            total = self.total_steps
+            raise ConfigError(f"{path}: has {saved.step} steps already, more than the {total} that you ask for")
+        saved.load_weights(self.model, path)
+        self.optimizer.load_state_dict(saved.optimizer)
+        self.scheduler.load_state_dict(saved.scheduler)
         for name in STATE:
-            setattr(run, name, getattr(saved, name))
-        run.watched = Watched(**saved.watched) if saved.watched else None
-        if run.step > run.total_steps:
-            raise ConfigError(f"{path}: has {run.step} steps already, more than the {run.total_steps} that you ask for")
-        for kind, generator in run._generators().items():
+            setattr(self, name, getattr(saved, name))
+        self.watched = Watched(**saved.watched) if saved.watched else None
+        for kind, generator in self._generators().items():
             if kind in saved.rng_states:  # a run may move to another device, where its dropout differs
                 generator.set_rng_state(saved.rng_states[kind])
-        return run
 
     def checkpoint(self) -> Checkpoint:
         """Returns the run as it stands."""

@@ -11,6 +11,7 @@ import mmap
 import shlex
 from array import array
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -122,21 +123,22 @@ def prepare(options: argparse.Namespace) -> tuple[Experiment, dict[str, bytes]]:
             flag = others[0].replace("_", "-")
             raise ConfigError(f"--resume keeps the settings of the run but its length; leave out --{flag}")
         saved = Checkpoint.load(package, start)
-        config, remembered = saved.config, saved.files
+        config, remembered = replace(saved.config, **given), saved.files
     else:
         config, remembered = config_from_flags(options), {}
-    if "epochs" in given and (max_steps := given.get("max_steps", config.max_steps)):
-        raise ConfigError(f"--epochs {options.epochs} has no effect: max_steps = {max_steps} counts in its place")
+    if "epochs" in given and config.max_steps:
+        raise ConfigError(
+            f"--epochs {options.epochs} has no effect: max_steps = {config.max_steps} counts in its place"
+        )
     if options.corpus:
         files = {split: find_split(package, options.corpus, split) for split in FILES}
     else:
         files = {split: getattr(options, split) or Path(remembered.get(split, FILES[split])) for split in FILES}
     train_pairs, dev_pairs = (read_split(package, path, config) for path in files.values())
     make_folder(options.output)
+    experiment = Experiment(package, config, train_pairs, dev_pairs, options.device)
     if is_resumed:
-        experiment = Experiment.resume(package, start, train_pairs, dev_pairs, options.device, given)
-    else:
-        experiment = Experiment(package, config, train_pairs, dev_pairs, options.device)
+        experiment.restore(saved, start)
     experiment.files = {split: str(path) for split, path in files.items()}
     if options.attention_through_time is not None and not experiment.watched:
         pairs = chain(dev_pairs, train_pairs)

@@ -26,9 +26,16 @@ def start(folder, config=SMALL, **options):
     return run
 
 
-def resume(folder, longer=None, **options):
-    run = Experiment.resume(REFERENCE, folder / "last.pt", PAIRS, DEV, longer=longer)
-    run.run(folder, progress=False, **options)
+def restore(folder, train=PAIRS, dev=DEV, **longer):
+    saved = Checkpoint.load(REFERENCE, folder / "last.pt")
+    run = Experiment(REFERENCE, replace(saved.config, **longer), train, dev)
+    run.restore(saved, folder / "last.pt")
+    return run
+
+
+def resume(folder, tensorboard=False, **longer):
+    run = restore(folder, **longer)
+    run.run(folder, progress=False, tensorboard=tensorboard)
     return run
 
 
@@ -93,7 +100,7 @@ def test_both_languages_share_one_vocabulary_and_one_table(tmp_path, tie_output)
     config = replace(SMALL, share_embeddings=True, tie_output=tie_output, epochs=1)
     run = start(tmp_path, config)
     assert run.src_vocab.tokens == run.tgt_vocab.tokens
-    resumed = resume(tmp_path, longer={"epochs": 2})
+    resumed = resume(tmp_path, epochs=2)
     for model in (run.model, resumed.model):
         table = model.tgt_embedding.table.weight
         assert model.src_embedding.table.weight is table
@@ -144,10 +151,10 @@ def test_a_finished_run_is_prolonged(tmp_path, undisturbed):
     run.run(tmp_path, progress=False)
     for train, dev, flag in ((PAIRS * 2, DEV, "train"), (PAIRS, PAIRS, "dev")):
         with pytest.raises(CheckpointError, match=f"last.pt: was trained with other pairs for --{flag}"):
-            Experiment.resume(REFERENCE, tmp_path / "last.pt", train, dev)
-    assert_same(resume(tmp_path, longer={"epochs": 3}), undisturbed(SMALL)[0])
+            restore(tmp_path, train, dev)
+    assert_same(resume(tmp_path, epochs=3), undisturbed(SMALL)[0])
     with pytest.raises(ConfigError, match="has 24 steps already, more than the 16 that you ask for"):
-        resume(tmp_path, longer={"epochs": 2})
+        resume(tmp_path, epochs=2)
     recorded = Watched(**Checkpoint.load(REFERENCE, tmp_path / "last.pt").watched)
     assert (recorded.epochs, recorded.target) == ([0, 1, 2, 3], ["he", "sleep", "."])
     for look in recorded.weights:
