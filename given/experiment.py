@@ -88,7 +88,6 @@ class Experiment(Setup):
         self.history: list[dict[str, float]] = []
         self.watched: Watched | None = None
         self.since_report = {**NOTHING}  # loss, batches and seconds
-        self._losses: list[tuple[int, float]] = []  # step and loss, since the run was last saved
         self._stop = False  # Ctrl-C was pressed
         self._folder: Path | None = None
         self._keeps_epochs = False
@@ -207,12 +206,9 @@ class Experiment(Setup):
             write_report(self._folder, checkpoint, self._keeps_epochs)
         checkpoint.save(self._folder / "last.pt")
         if self._writer:
-            for step, loss in self._losses:
-                self._writer.add_scalar("loss", loss, step)
             for name in ("train_loss", "dev_loss", "dev_bleu") if is_report else ():
                 self._writer.add_scalar(name, self.history[-1][name], self.step)
             self._writer.flush()
-        self._losses = []
 
     def run_epoch(self, progress: bool = True) -> list[list[str]]:
         """Trains to the end of the epoch (or to the next report within it), and measures the model on dev.
@@ -253,8 +249,9 @@ class Experiment(Setup):
             note.remove()
         if self._stop:
             n_batches = len(losses)
-        groups = [losses[index : index + config.accumulate] for index in range(0, len(losses), config.accumulate)]
-        self._losses += enumerate((sum(group) / len(group) for group in groups), start=self.step + 1)
+        for index in range(0, len(losses) if self._writer else 0, config.accumulate):
+            group = losses[index : index + config.accumulate]
+            self._writer.add_scalar("loss", sum(group) / len(group), self.step + 1 + index // config.accumulate)
         self.step += -(-n_batches // config.accumulate)
         since["batches"] += n_batches
         since["loss"] += (mean_loss - since["loss"]) * (n_batches / max(1, since["batches"]))
