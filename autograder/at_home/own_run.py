@@ -202,6 +202,10 @@ class OwnRun:
         if self._is_picked or reporter is None:
             return
         contrasts: dict[str, str] = {}  # of the failures that are shown, by node id
+        for nodeid in self._tests.get("given", []):
+            if nodeid in self._errors:
+                self._shown.append(self._outcomes[nodeid])
+                contrasts[nodeid] = ""
         for task in self._assignment.tasks:
             outcomes = self._outcomes_of(task)
             if missed := [outcome for outcome in outcomes if outcome.nodeid in self._errors]:
