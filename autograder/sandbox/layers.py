@@ -187,17 +187,10 @@ def _working_arguments(program: str, is_root: bool, view: tuple[str, ...]) -> tu
 
 def visible(packages: Mapping[str, Path]) -> list[str]:
     """Options for a read-only view of the system's libraries, Python, and the worker's package."""
-    options = ["--ro-bind", "/usr", "/usr"]
-    for name in ("lib", "lib32", "lib64", "bin", "sbin"):
-        path = Path("/", name)
-        if path.is_symlink():
-            options += ["--symlink", str(path.readlink()), str(path)]
-        elif path.is_dir():
-            options += ["--ro-bind", str(path), str(path)]
-    options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108  a new, empty file system
+    options = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108  a new, empty file system
     python = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parents[1])}
     python |= {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    for folder in sorted(python):
+    for folder in ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", *sorted(python)):
         options += ["--ro-bind-try", folder, folder]
     for name, package in packages.items():
         options += ["--ro-bind", str(package), f"/{name}"]
