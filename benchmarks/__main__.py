@@ -8,14 +8,14 @@ import torch
 from reference.data import DataError
 from validity.console import Command, main_of, make_parser
 
-from . import accessibility, mistakes, rubric, tables
+from . import accessibility, rubric, trained
 
 COMMANDS: Mapping[str, tuple[Command, str]] = {
-    "mistakes": (mistakes.measure, ""),
+    "mistakes": (trained.mistakes, ""),
     "accessibility": (accessibility.measure, "'the site=build/site'"),
     "rubric": (rubric.measure, ""),
     "panel": (rubric.measure_panel, ""),
-    "tables": (tables.measure, "--tables 3 --only small medium --seeds 3"),
+    "tables": (trained.tables, "--tables 3 --only small medium --seeds 3"),
 }
 
 

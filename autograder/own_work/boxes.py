@@ -40,7 +40,7 @@ CLEARLY = {"bleu": 0.08, "batch": 0.15}
 CLEARLY_IN_LOSS = 0.3
 
 Row = Mapping[str, Any]
-"""Figures of one model: see `benchmarks.mistakes`."""
+"""Figures of one model: see `benchmarks.trained`."""
 
 
 class AtHome(Versions):
