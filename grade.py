@@ -23,7 +23,7 @@ except ModuleNotFoundError as missing:
 DESCRIPTION = "Scores translations: BLEU with its 95% interval, and a verdict for each threshold."
 
 DETAILS = """\
-example: python grade.py --translations translations.txt --references test.en
+example: python grade.py --translations translations.txt --references test.en --threshold pass=0.35
 
 Files are UTF-8, one sentence per line, both in the same order: plain text or src|||tgt, with or
 without byte-pair marks (gr@@ ac@@ ious). An empty line is an empty translation, but blank lines at
@@ -40,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(prog="grade.py", description=DESCRIPTION, epilog=DETAILS, formatter_class=raw)
     parser.add_argument("--translations", metavar="FILE", required=True, help="the translations to score")
     parser.add_argument("--references", metavar="FILE", required=True, help="the true translations")
+    text = "judge by this BLEU (0 to 1) instead of the assignment's thresholds; may be repeated"
+    parser.add_argument("--threshold", metavar="NAME=VALUE", action="append", default=[], help=text)
     parser.add_argument("--json", action="store_true", help="print score, verdicts and notes as JSON")
     options = parser.parse_args(arguments)
     return run_command("grade.py", lambda: grade(options))
@@ -51,7 +53,7 @@ def grade(options: argparse.Namespace) -> int:
     notes: list[str] = []
     translations = scoring.read_translations(options.translations, expected=len(references), note=notes.append)
     score = scoring.score(translations, references)
-    verdicts = scoring.judge(score, read_assignment().thresholds)
+    verdicts = scoring.judge(score, scoring.parse_thresholds(options.threshold) or read_assignment().thresholds)
     if not all(verdict.is_reached for verdict in verdicts):
         notes += scoring.why_low(translations, references, scoring.read_sources(options.references))
     if options.json:

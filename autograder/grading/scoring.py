@@ -24,7 +24,7 @@ import operator
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +45,7 @@ DECIMALS = 10
 """Sums of logarithms are accurate to about 15; a score of exactly 0.45 must not become 0.44999999999999996."""
 UNRELATED = 0.02
 """A BLEU below this suggests the wrong file: another split, another order, the source language."""
+THRESHOLD = re.compile(r"([A-Za-z][A-Za-z0-9_-]{0,31})=(0?\.\d+|[01]\.?0*)")
 SPECIAL = re.compile(r"<(/?s|sos|bos|eos|pad|unk)>|\[(bos|eos|pad)\]", re.IGNORECASE)
 MARKS = {
     "<s>, <pad> or other special tokens: leave them out": SPECIAL,
@@ -211,6 +212,18 @@ class Verdict:
     threshold: float  # the lowest BLEU that reaches it
     status: str  # "passed" or "failed" where the whole interval agrees, or else "borderline"
     is_reached: bool  # whether BLEU itself is at least the threshold; points depend on this
+
+
+def parse_thresholds(arguments: Iterable[str]) -> dict[str, float]:
+    """Thresholds written as `NAME=VALUE`, in the order given. Raises: ScoringError."""
+    thresholds: dict[str, float] = {}
+    for argument in arguments:
+        match = THRESHOLD.fullmatch(argument)
+        if match is None:
+            where = f"--threshold {printable(argument, 60)}"
+            raise ScoringError(f"{where}: write NAME=VALUE with a BLEU from 0 to 1, such as advanced=0.45")
+        thresholds[match[1]] = float(match[2])
+    return thresholds
 
 
 def judge(score: Score, thresholds: Mapping[str, float]) -> list[Verdict]:

@@ -115,6 +115,8 @@ def class_view(
 ) -> dict[str, object]:
     """The content of the template `class.html`; at least one submission has been graded."""
     records, scores = records_of(results), scores_of(results)
+    bleu = [(key, score) for key, record in records.items() if (score := record.judgement.bleu)]
+    highest = max([*(score.high for _, score in bleu), *assignment.thresholds.values(), 0.0])
     top = next(iter(records.values())).judgement.max_score
     layers = [record.run.layers for record in records.values() if record.run.layers is not None]
     remedies = {layer: remedy for own in layers for layer, remedy in lacking(own).items()}
@@ -132,6 +134,9 @@ def class_view(
         "median": median(scores) if scores else None,
         "cases": cases_in(results, roll, assignment),
         "bins": histogram(scores, top),
+        "bleu": sorted(bleu, key=lambda entry: entry[1].value),
+        "bleu_top": min(1.0, (int(10 * highest) + 1) / 10),  # where the axis ends
+        "thresholds": assignment.thresholds,
         "tasks": tasks_of(results),
         "items": lost_items(records.values()),
         "misconceptions": ranked(records, catalogue),

@@ -202,6 +202,8 @@ def test_report_and_status(grade):
     report = json.loads(grade("no\n" * 200, texts[1], "--json")[1])
     assert (report["bleu"], report["n"], report["notes"]) == (0, 200, [reason])
     assert report["verdicts"][0] == {"name": "beginner", "threshold": 0.3, "status": "failed", "is_reached": False}
+    report = json.loads(grade(*texts, "--json", "--threshold", "pass=.35", "--threshold", "all=1")[1])
+    assert [(verdict["name"], verdict["threshold"]) for verdict in report["verdicts"]] == [("pass", 0.35), ("all", 1.0)]
 
 
 @pytest.mark.parametrize(
@@ -209,6 +211,7 @@ def test_report_and_status(grade):
     [
         ("b\n" * 200, [], "1 line, but there are 200 references"),
         ("\na\n", [], "line 1 has no reference"),
+        ("b", ["--threshold", "pass=2"], "--threshold pass=2: write NAME=VALUE with a BLEU from 0 to 1"),
         ("b", ["--nothing", "\x1b[31m"], "unrecognized arguments: --nothing \\x1b[31m"),
     ],
 )

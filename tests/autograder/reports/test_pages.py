@@ -113,6 +113,13 @@ def test_who_is_to_be_looked_at_first(pages):
     assert "the archive is damaged" in written["students/broken.html"]
 
 
+def test_bleu_of_all_stands_beside_the_thresholds(pages):
+    page = pages(graded("anna", "Anna", bleu=0.44), graded("bob", bleu=0.61), graded("carl"))["class.html"]
+    shown = section(page, "bleu")
+    assert all(words in shown for words in ("Anna: 0.440 (0.430 to 0.450)", "beginner 0.3", "advanced 0.45"))
+    assert "carl" not in shown and 'aria-label="BLEU of 2 submissions with intervals, from 0.440 to 0.610"' in page
+
+
 def test_the_mean_of_a_task_is_over_those_who_have_a_mark_there():
     states = State.PASSED, State.FAILED, State.GRADER_ERROR
     passed, failed, broken = (graded(state.value, state=state) for state in states)
