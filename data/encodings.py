@@ -83,7 +83,7 @@ def learn_subwords(sentences: Iterable[str], vocabulary: int) -> Tokenizer:
 # -- other text -----------------------------------------------------------------------------------------
 
 PRE_TOKENIZER_HELP = "a word is: signs = letters and digits, or any other sign; whitespace = also signs that touch"
-LANGUAGES_HELP = "such as de en: fields of the dataset, and how raw text is cut and joined for the trained model"
+LANGUAGES_HELP = "such as de en: fields of the dataset, and names of the tokenizers"
 
 
 def language(text: str) -> str:

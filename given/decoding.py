@@ -185,15 +185,16 @@ def run(options: argparse.Namespace) -> int:
     folder = options.checkpoint.parent
     is_raw = options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file()
     if is_raw:
-        from .extras.raw_text import TextTokenizer
-    tokenizer = TextTokenizer.load(package, folder) if is_raw else None
+        from .extras.raw_text import load_tokenizer, split_text
+
+        split = partial(split_text, load_tokenizer(folder), mark=package.vocab.CONTINUES)
 
     def translate_lines(lines: list[str], first: int = 1) -> str:
-        sources = [tokenizer.split(line) if tokenizer else line.split(data.SEPARATOR)[0].split() for line in lines]
+        sources = [split(line) if is_raw else line.split(data.SEPARATOR)[0].split() for line in lines]
         for number, source in enumerate(sources, start=first):
             data.check_length(f"{options.input}:{number}", "source", source)
-        join = tokenizer.join if tokenizer else package.vocab.join_subwords
-        return "".join(join(tokens) + "\n" for tokens in translate(model, sources, saved, progress=True))
+        translations = translate(model, sources, saved, progress=True)
+        return "".join(package.vocab.join_subwords(tokens) + "\n" for tokens in translations)
 
     if options.input == STANDARD:
         for number, line in enumerate(sys.stdin, start=1):
