@@ -8,11 +8,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import lzma
 import re
 import tomllib
 import zipfile
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -51,8 +49,6 @@ ARCHIVES = (".zip", ".whl")
 _OTHERS = {GRADESCOPE_ZIP: Audience.SERVER} | dict.fromkeys((INSTRUCTOR_ZIP, MANIFEST), Audience.INSTRUCTORS)
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 _UNIX = 3
-ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
-"""Raised by `zipfile` for an archive that is damaged, encrypted or of an unknown kind."""
 _DIST_INFO = {
     "METADATA": "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
     "WHEEL": "Wheel-Version: 1.0\nGenerator: release\nRoot-Is-Purelib: true\nTag: py3-none-any\n",

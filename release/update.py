@@ -10,6 +10,7 @@ import re
 import subprocess
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from foundation.command_line import Parser
 from foundation.places import HANDED_OUT, ROOT
 from foundation.whole_files import write_whole
 
-from .packing import NOTEBOOKS_ZIP, STUDENT_ZIP, ZIP_DAMAGE, make_zip
+from .packing import NOTEBOOKS_ZIP, STUDENT_ZIP, make_zip
 from .skeleton import ReleaseError
 
 CONFLICTS = 1
@@ -94,7 +95,7 @@ def read_zip(path: Path) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(path) as archive:
             return {name: archive.read(name) for name in archive.namelist()}
-    except ZIP_DAMAGE as error:
+    except (zipfile.BadZipFile, zlib.error, OSError) as error:
         raise ReleaseError(f"{path}: is not an archive that can be read ({error}); build it: make release") from None
 
 

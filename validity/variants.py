@@ -1,6 +1,6 @@
 """Correct implementations that look different, which the tests must pass with every seed; samples of known versions.
 
-The files `proof/variants/MODULE.py` of an assignment hold them in cells. The definitions of a cell replace those of the
+The files in `proof/variants/` of an assignment hold them in cells. The definitions of a cell replace those of the
 same name in the reference's module, so that it holds only the differences. Cells of one name in files of several
 modules make one variant.
 """

@@ -97,13 +97,15 @@ class Cell:
 
 
 def read_cells(path: Path) -> Iterator[Cell]:
-    """The variants in a file `MODULE_TOPIC.py`. Each begins with a line `# %% NAME` and a comment on what it is.
+    """The variants in a file `MODULE.py`. Each begins with a line `# %% NAME` and a comment on what it is.
 
-    Imports stand at the top of the file. One from the module itself is left out: a cell becomes a part of it.
+    In a file with any other name, that line is `# %% MODULE: NAME`. Imports stand at the top of the file. One from the
+    module itself is left out: a cell becomes a part of it.
     """
-    module = path.stem.partition("_")[0]
     head, *cells = re.split(r"^# %% ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    imports = re.sub(rf"^from \.{module} import .*\n", "", head, flags=re.MULTILINE)
     for cell in cells:
-        name, comment, _ = cell.split("\n", 2)
+        title, comment, _ = cell.split("\n", 2)
+        named, _, name = title.rpartition(": ")
+        module = named or path.stem
+        imports = re.sub(rf"^from \.{module} import .*\n", "", head, flags=re.MULTILINE)
         yield Cell(name, comment.removeprefix("# "), module, f"{imports}# {cell}", path)

@@ -122,7 +122,7 @@ def test_there_are_variants_of_every_component(reference, assignment):
     [
         ("layer.py", "x = 1", "layer is not a module of the contract"),
         ("layers.py", "x = 1", "defines none of the contract's components"),
-        ("layers_norm.py", "def x(:", "layers_norm.py:3: "),
+        ("layers.py", "def x(:", "layers.py:3: "),
     ],
 )
 def test_a_variant_that_is_none_is_an_error(tmp_path, monkeypatch, reference, assignment, path, text, message):
