@@ -3,7 +3,6 @@
 import csv
 import html
 import re
-import traceback
 import zipfile
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -13,17 +12,14 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import RECORDS, Results, grade_class, hold
 from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.submission import Conditions, open_grader
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
-from foundation import processes
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, SKELETON
-from foundation.processes import FAILED, Ended, run_forked
 
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
@@ -86,8 +82,6 @@ def changed_assignment(path: Path, *changes: tuple[str, str], late: str = "") ->
 
 class StubGrader:
     """In the place of a true one: notes who is graded in a file, and gives every point."""
-
-    needs_children = False
 
     def __init__(self, log: Path) -> None:
         self.log = log
@@ -153,19 +147,6 @@ def output(tmp_path):
     return tmp_path / "marks"
 
 
-def run_here(jobs, work, seconds, n_children=1):
-    """In the place of `run_forked`: a child takes much longer than a stub."""
-    for job in jobs:
-        try:
-            for message in work(job):
-                yield job, message
-        except Exception as error:
-            traceback.print_exc()
-            yield job, Ended(FAILED, f"{type(error).__name__}: {error}")
-        else:
-            yield job, Ended(0)
-
-
 @pytest.fixture
 def use(tmp_path, monkeypatch):
     """Lets classes be graded by a stub of this kind."""
@@ -178,9 +159,7 @@ def use(tmp_path, monkeypatch):
         def open_stub(*arguments):
             yield stub
 
-        for module in (class_grading, processes):
-            monkeypatch.setattr(module, "run_forked", run_forked if kind.needs_children else run_here)
-        monkeypatch.setattr(class_grading, "open_grader", open_stub)
+        monkeypatch.setattr("autograder.classroom.grading.open_grader", open_stub)
         return stub
 
     return install

@@ -137,8 +137,6 @@ def test_a_change_of_which_the_sum_shows_nothing_is_named_with_its_tests():
 class FatalGrader(StubGrader):
     """Ends its process over anna, raises over bob, and loses its sandbox over carl; all after the first part."""
 
-    needs_children = True
-
     def parts(self, intake):
         yield [TaskResult(ASSIGNMENT.tasks[0], State.PASSED, 4.0, "")]
         if intake.name == "anna":
