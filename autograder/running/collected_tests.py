@@ -51,7 +51,6 @@ class CollectedTests(Collection):
         self.exhausted_by: list[str] = []  # ids of the tests that took too long on the last submission
         self._used: Counter[Path] = Counter()  # CPU time by file
         self._is_fresh = True
-        self._sandbox: Sandbox | None = None
         super().__init__(assignment)
         tested = [task for task in (assignment.tasks if tasks is None else tasks) if task.has_component_tests]
         self._of_task: dict[str, list[pytest.Function]] = {}
@@ -87,8 +86,8 @@ class CollectedTests(Collection):
             self._used[item.path] += time.process_time() - began  # type: ignore[assignment]  # any number will do
             if struck:
                 self.exhausted_by.append(item.nodeid)
-                if self._sandbox is not None:
-                    self._sandbox.restart()  # it may have been in the middle of an answer
+                if isinstance(self.submission, Sandbox):
+                    self.submission.restart()  # it may have been in the middle of an answer
                 raise CheckingTimeoutError(TOO_LONG)
 
     def run(
@@ -104,7 +103,6 @@ class CollectedTests(Collection):
         """
         self.outcomes, self.exhausted_by, self._is_fresh = {}, [], True
         self._used.clear()
-        self._sandbox = submission
         self.hand_over(submission, seed)
         of_task = {only: self._of_task[only]} if only else self._of_task
         wanted = {item for items in of_task.values() for item in items}

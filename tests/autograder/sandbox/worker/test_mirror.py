@@ -110,10 +110,8 @@ def test_the_generator_here_decides_the_randomness_there(example: Sandbox):
     assert torch.equal(given, torch.rand(3, generator=own))
 
 
-def test_layouts_and_identity_arrive(example: Sandbox):
+def test_identity_arrives(example: Sandbox):
     base = torch.randn(3, 4)
-    sent = [base.t(), base[:1].expand(3, 4), base]
-    assert example.call(CALLED, "[one.stride() for one in argument]", sent) == [(1, 4), (0, 1), (4, 1)]
     for pair, is_same in (([base, base], True), ([base, base.clone()], False)):
         assert example.call(CALLED, "argument[0] is argument[1]", pair) is is_same
 
