@@ -89,13 +89,13 @@ def as_class_table(roll: Roll, results: Sequence[Result], cases: Sequence[tuple[
     more = [f"  and {len(urgent) - MOST_NAMES} more"] if len(urgent) > MOST_NAMES else []
     lines = [f"{first.assignment}: {counted(len(records), 'submission')}, {figures}"]
     lines += ["", "look at these first:", *shown, *more] if urgent else []
+    marked = [(result, result.mark) for result in results if result.mark]
+    unknown = [result for result, mark in marked if mark.lateness.unknown and mark.needs_review]
     of_class = {
         "late": [result for result in results if result.is_late],
-        f"no score yet; {ENTER_DAYS}": [
-            result for result in results if result.mark and result.mark.lateness.unknown and result.mark.needs_review
-        ],
+        f"no score yet; {ENTER_DAYS}": unknown,
         "it is not known when these were handed in, so they count as on time": [
-            result for result in results if result.mark and result.mark.lateness.untold
+            result for result, mark in marked if mark.lateness.untold
         ],
         "nothing handed in": [result for result in results if result.status == "nothing handed in"],
         "excused": [result for result in results if result.status == "excused"],

@@ -1,5 +1,7 @@
 """Submissions of all kinds, from their folders to their points, and the known faults that a failure is named by."""
 
+import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -69,13 +71,18 @@ def test_each_fault_costs_the_points_of_its_own_task_only(graded):
 
 
 @pytest.mark.slow
-def test_without_the_catalogue_the_hint_is_the_one_that_students_get(grade_tasks, tmp_path, monkeypatch):
+def test_a_notebook_gets_the_same_hint_and_without_the_catalogue_that_of_students(grade_tasks, tmp_path, monkeypatch):
     [fault] = (fault for fault in faults_of(read_assignment()) if fault.id == "layer-norm-sample-variance")
     folder = write_submission(tmp_path / "anna")
     text = apply(fault, read_sources(REFERENCE, REFERENCE))["layers"][1]
     (folder / "layers.py").write_text(text)
     _, named = grade_tasks(folder, "1.4")
     assert named["1.4"].diagnosis.text.endswith(f"\nHint: {fault.hint}")
+    cells = [{"cell_type": "code", "source": re.sub(r"from \..* import .*", "", text)}]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob" / "work.ipynb").write_text(json.dumps(notebook))
+    assert grade_tasks(tmp_path / "bob", "1.4")[1] == named, "in a notebook as in files"
     (tmp_path / HINTS).write_bytes(hints_of(ROOT, read_assignment())[f"assignment/{HINTS}"])
     monkeypatch.setattr(judging, "read_hints", lambda folder: read_hints(tmp_path))
     monkeypatch.setattr(judging, "faults_of", lambda assignment: [])

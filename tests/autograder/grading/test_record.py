@@ -91,17 +91,6 @@ def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, t
     assert all("no processes left" in part.message for part in judged) and "no processes left" in record.run.error
 
 
-def test_a_task_without_tests_is_the_graders_error(grade_folder, tmp_path):
-    assignment = read_assignment()
-    [norm] = (task for task in assignment.tasks if task.number == "1.4")
-    tasks = (norm, replace(norm, number="1.9", name="forgotten", title="Forgotten", items=()))
-    record = grade_folder(write_submission(tmp_path / "anna"), assignment=replace(assignment, tasks=tasks))
-    done, forgotten = record.judgement.parts
-    assert (done.state, done.score) == ("passed", 10)
-    assert (forgotten.state, forgotten.message) == ("grader error", "no test is marked task_1_9")
-    assert not record.is_finished and forgotten.score is None, "it is graded again"
-
-
 @pytest.mark.slow
 def test_the_same_submission_and_seed_give_the_same_judgement(graded, class_folder, grade_folder):
     """By itself as in a class."""

@@ -17,7 +17,7 @@ from autograder.reports.exports import IMPORTING, harmless
 from autograder.testing.results import ItemMark, State
 from foundation.assignment_file import read_assignment
 
-from ..conftest import SEEDS, changed_assignment, judged, record_of
+from ..conftest import SEEDS, judged, record_of
 
 ASSIGNMENT = read_assignment()
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
@@ -145,23 +145,6 @@ def test_marks_of_submissions_from_elsewhere(tmp_path, marks, run, capsys, stude
     assert message in capsys.readouterr().err
     assert any(cell in row for row in rows(marks, options.split()[0]))
     assert (marks / "export" / f"{options[:6]}-feedback.zip").exists() == (options == "moodle" and not status)
-
-
-def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
-    changed_assignment(tmp_path / "assignment.toml", late="due = 2026-01-01T00:00:00Z")
-    for student, kind, task, value, text in (
-        ("anna", "points", "1.2", 4.0, "a slip"),
-        ("anna", "late", "", 1, "by e-mail"),
-        ("anna", "comment", "1.4", None, "A neat\nsolution."),
-        ("carl", "points", "1.1", 1.0, "the grader failed"),
-    ):
-        decide(marks, Decision(student=student, kind=kind, task=task, value=value, text=text, by="tina"))
-    assert run("moodle", "--assignment", tmp_path / "assignment.toml") == 0
-    _, anna, _, carl = rows(marks, "moodle")
-    assert (float(anna[2]), float(carl[2])) == (81, 97)
-    comment = anna[-1]
-    assert comment.startswith("10% off for 1 late day; 1.2 Scaled dot-product attention: 4 of 14 (by hand: a slip); ")
-    assert "1.4 Layer normalisation: A neat solution." in comment
 
 
 def test_an_item_of_the_rubric_is_given_by_hand(marks, run, capsys):
