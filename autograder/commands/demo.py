@@ -38,8 +38,8 @@ def demo(options: argparse.Namespace) -> int:
     """Grade a sample class of six, to see what you get.
 
     Make a class with everything right, three unfinished submissions with a known mistake, an archive that is cut off,
-    and code that ends the process that runs it. Grade it. Everything goes into one folder, which is made anew; the
-    commands are shown as you would type them.
+    and code that ends the process that runs it. Grade it, and compare the submissions. Everything goes into one
+    folder, which is made anew; the commands are shown as you would type them.
     """
     from ..__main__ import main
 
@@ -52,8 +52,11 @@ def demo(options: argparse.Namespace) -> int:
         write_whole(folder / "submissions" / f"{name}.zip", content)
     write_whole(folder / ROSTER, "".join(f"{name}\n" for name in ("id", *archives)))
     download = [str(folder / "submissions"), "--roster", str(folder / ROSTER)]
-    grading = ["grade-class", *download, "--output", str(marks), "--jobs", str(options.jobs)]
-    for words in (["list-class", *download], grading):
+    for words in (
+        ["list-class", *download],
+        ["grade-class", *download, "--output", str(marks), "--jobs", str(options.jobs)],
+        ["similar", *download, "--output", str(marks), "--jobs", str(options.jobs)],
+    ):
         print(f"\n$ python -m autograder {' '.join(words)}", flush=True)
         if main(words) not in (0, 1):  # 1: a damaged archive waits for a person
             return 1

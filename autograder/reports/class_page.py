@@ -97,13 +97,13 @@ def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> lis
 
 
 def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
-    """The items of rubrics that anybody has lost, the most often lost first, with the numbers of submissions.
+    """The items of rubrics that anybody who tried has lost, the most often lost first, with numbers of submissions.
 
     An item is lost by its own tests, or because another item is missing, without which it is worth nothing.
     """
     losses: dict[tuple[str, str], list[bool]] = {}
     for part in (part for same in by_task(records) for part in same):
-        for item in part.items:
+        for item in part.items if part.state is not State.NOT_ATTEMPTED else ():
             name = f"{part.number} {part.title}", item.name
             losses.setdefault(name, []).append(bool(item.missed or item.requires))
     often = sorted((entry for entry in losses.items() if any(entry[1])), key=lambda entry: -mean(entry[1]))
