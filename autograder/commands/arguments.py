@@ -24,7 +24,7 @@ from ..grading.scoring import read_references
 from ..grading.submission import Conditions
 from ..platforms.download import PLATFORMS
 from ..platforms.platform import HandedIn
-from ..reports.class_summary import MOST_NAMES
+from ..reports.class_page import MOST_NAMES
 from ..sandbox.layers import LEVELS, why_no_namespaces
 from ..sandbox.zygote import packages_for
 

@@ -24,8 +24,7 @@ from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..platforms.download import PLATFORMS
 from ..platforms.platform import HandedIn, Student
-from ..reports.class_page import cases_in
-from ..reports.class_summary import as_class_table, as_regrade_table, write_summary
+from ..reports.class_page import as_class_table, as_regrade_table, cases_in, write_summary
 from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.gradescope import as_results
 from ..reports.pages import write_pages, write_similar_page

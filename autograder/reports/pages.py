@@ -25,8 +25,7 @@ from ..course.catalogue import Fault
 from ..grading.record import Record
 from ..grading.scoring import shown
 from ..intake.sources import file_of
-from .class_page import class_view
-from .class_summary import records_of
+from .class_page import class_view, records_of
 from .exports import STUDENTS
 from .terminal import details_of
 

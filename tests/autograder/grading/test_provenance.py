@@ -75,7 +75,7 @@ DECIDING = (
     "reference/layers.py",
     "student/layers.py",
 )
-FREE = ("autograder/reports/class_summary.py", "autograder/classroom/grading.py", "autograder/commands/classes.py")
+FREE = ("autograder/reports/class_page.py", "autograder/classroom/grading.py", "autograder/commands/classes.py")
 
 
 def test_files_that_decide_marks_change_it_and_no_others(copy):

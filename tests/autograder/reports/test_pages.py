@@ -16,8 +16,7 @@ from autograder.course.catalogue import read_catalogue
 from autograder.grading.record import new_record
 from autograder.grading.scoring import Score
 from autograder.platforms.platform import Stray, Student
-from autograder.reports.class_page import cases_in
-from autograder.reports.class_summary import as_class_table, tasks_of, write_summary
+from autograder.reports.class_page import as_class_table, cases_in, tasks_of, write_summary
 from autograder.reports.exports import IMPORTING, export, grades_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
