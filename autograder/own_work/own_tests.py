@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import itertools
 import json
 import random
 import sys
@@ -77,24 +78,22 @@ def _made(component: str, task: Task, assignment: Assignment) -> Iterator[Implem
     sources = read_modules(assignment.reference)
     if module not in sources:
         raise UserError(f"{assignment.reference}: no {module}.py in it; expected the solution, beside the assignment")
-    cells = {
-        cell.name: cell.text
-        for path in sorted((assignment.folder / "proof" / "variants").glob(f"{module}*.py"))
-        for cell in read_cells(path)
-    }
+    paths = sorted((assignment.folder / "proof" / "variants").glob(f"{module}*.py"))
+    right = {REFERENCE: sources[module][1]} | {cell.name: cell.text for path in paths for cell in read_cells(path)}
     faults = {fault.id: fault for fault in faults_of(assignment)}
+    groups: Mapping[str, Sequence[str]] = table["groups"]
+    for kind, names, known in (
+        ("correct variant", table["right"], right),
+        (f"item of task {task.number}", groups, [item.name for item in task.items]),
+        ("fault", [*itertools.chain(*groups.values())], faults),
+    ):
+        if unknown := [name for name in names if name not in known]:
+            raise UserError(f"{OWN_TESTS}: {component}: there is no {kind} {unknown[0]!r}")
     for variant in table["right"]:
-        if variant != REFERENCE and variant not in cells:
-            raise UserError(f"{OWN_TESTS}: {component}: right: there is no correct variant {variant!r}")
-        text = sources[module][1] if variant == REFERENCE else cells[variant]
-        yield Implementation(variant, _alone(component, text), law=table["laws"].get(variant, ""))
-    for group, ids in table["groups"].items():
-        if group not in {item.name for item in task.items}:
-            raise UserError(f"{OWN_TESTS}: {component}: groups: task {task.number} has no item {group!r}")
-        for fault in ids:
-            if fault not in faults:
-                raise UserError(f"{OWN_TESTS}: {component}: {group}: there is no fault {fault!r}")
-            yield Implementation(fault, _alone(component, apply(faults[fault], sources)[module][1]), group)
+        yield Implementation(variant, _alone(component, right[variant]), law=table["laws"].get(variant, ""))
+    for group, names in groups.items():
+        for name in names:
+            yield Implementation(name, _alone(component, apply(faults[name], sources)[module][1]), group)
 
 
 def _alone(component: str, text: str) -> str:
