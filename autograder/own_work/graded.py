@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from foundation.assignment_file import Assignment, Task
+from foundation.command_line import UserError
 
 from ..intake.sources import tree_of
 from ..intake.submission import Intake
@@ -122,21 +123,21 @@ def _judge_tests(intake: Intake, task: Task, bench: Bench, known: Known, seed: i
 
 def _judge_hunts(intake: Intake, task: Task, bench: Bench) -> list[Outcome]:
     student = student_of(task.components[0], intake.sources)
-    hunts = {number: _drawn(number, name, student, intake, bench) for number, name in hunted(bench.assignment).items()}
+    hunts = {number: _drawn(name, student, intake, bench) for number, name in hunted(bench.assignment).items()}
     contents = [hunt.content for hunt in hunts.values() if isinstance(hunt, Hunt)]
     with Sandbox(intake.sources, bench.assignment, zygote=bench.zygote, locate=intake.locate) as sandbox:
         answers = sandbox.apply("find", task.components[0], contents, isolated=False)
     return [_judged(item.name, hunts, answers) for item in task.items]
 
 
-def _drawn(number: str, name: str, student: str, intake: Intake, bench: Bench) -> Hunt | str:
+def _drawn(name: str, student: str, intake: Intake, bench: Bench) -> Hunt | str:
     """Return a hunt, or the reason why there is none."""
-    component = InSandbox(name, intake, bench, SEED)
-    if component.module not in intake.submitted:
-        return f"{component.title} was not handed in"
-    if not component.works:
-        return f"your {component.title} does not pass the tests of {number}: a hunt is made of code that does"
-    return draw_hunt(component, student) or f"no change of your {component.title} makes a hunt"
+    if name.partition(".")[0] not in intake.submitted:
+        return f"{name.partition('.')[2]} was not handed in"
+    try:
+        return draw_hunt(InSandbox(name, intake, bench, SEED), student)
+    except UserError as error:
+        return str(error)
 
 
 def _judged(item: str, hunts: Mapping[str, Hunt | str], answers: object) -> Outcome:

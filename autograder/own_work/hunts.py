@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from foundation.assignment_file import Assignment
+from foundation.command_line import UserError
 
 from ..intake.sources import Sources, tree_of
 from ..testing.case import Case, SubmissionUnderTest, number_of
@@ -175,16 +176,24 @@ class Hunt:
         expect(is_same, changed, "the same results as the box, in every call", "others")
 
 
-def draw_hunt(versions: Versions, student: str) -> Hunt | None:
-    """Draw a student's hunt in a component whose tests pass; None where no change of it is quiet enough.
+def draw_hunt(versions: Versions, student: str) -> Hunt:
+    """Draw a student's hunt in a component.
 
-    Raises: CheckFailed, NotImplementedError where the component is not there.
+    Raises: UserError where its tests do not pass, or no change of it is quiet enough.
     """
+    number, outcomes = versions.task.number, versions.judge()
+    if not outcomes:
+        raise UserError(f"the tests of {number} are handed out later, and the hunt with them")
+    if any(outcome.state is not State.PASSED for outcome in outcomes):
+        raise UserError(f"pass the tests of {number} first: the hunt is made of your own code")
     word = f"{versions.assignment.term} {''.join(student.lower().split())} {' '.join(versions.lines.values())}"
     draw = random.Random(number_of(versions.name, word))  # noqa: S311  the same at home and where it is graded
     scene: Scene = versions.table("SCENES")(Case(SEED, f"hunts in {versions.name}"))
-    hunts = (Hunt(student.strip(), versions, change, scene) for change, *_ in quiet_changes(versions, draw))
-    return next((hunt for hunt in hunts if hunt.can_be_seen), None)
+    for change, *_ in quiet_changes(versions, draw):
+        hunt = Hunt(student.strip(), versions, change, scene)
+        if hunt.can_be_seen:
+            return hunt
+    raise UserError(f"no change of your {versions.title} makes a hunt: leave {number} out")
 
 
 def hunt_question(versions: Versions, draw: random.Random) -> Question | None:
