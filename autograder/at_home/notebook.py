@@ -38,8 +38,6 @@ from . import hints
 HERE = "this notebook"
 TRANSLATIONS = "translations.txt"
 PREDICTIONS = "predictions.json"
-GRADED_LATER = ("own_tests",)
-"""Their points depend on what students do not have: the faults that their tests find."""
 
 
 Answers = tuple[Sources, dict[str, list[str]], dict[Cell, str]]
@@ -158,7 +156,7 @@ def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, lo
     tests = Collection(assignment)
     printed = run_in_process(tests, InProcessSubmission(sources, assignment, locate), task, seed)
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
-    if task.understanding in GRADED_LATER:
+    if task.tests_of:  # their points depend on what students do not have: the faults that their tests find
         result = replace(result, score=0.0)
     judged = {component.partition(".")[0] for component in task.components} - {*assignment.own_tests}
     mentions = find_mentions({name: sources[name] for name in judged & sources.keys()}, assignment.contract.forbidden)
@@ -170,7 +168,7 @@ def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> s
     task, total = result.task, len(result.outcomes)
     missed = [outcome for outcome in result.outcomes if outcome.state != State.PASSED]
     points = f"{result.score:g} of {task.points:g} points" if task.points else "no points, an extension"
-    points = "graded once you hand in" if task.understanding in GRADED_LATER else points
+    points = "graded once you hand in" if task.tests_of else points
     mark = "✓" if result.state == "passed" else "✗"
     count = f"{total - len(missed)} of {total} tests pass"
     lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]
