@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -69,7 +70,13 @@ class Experiment(Setup):
         """Builds the vocabularies from `train_pairs` alone, and a fresh model of the package on `device`."""
         torch.manual_seed(config.seed)
         census, dev_census = package.data.take_census(train_pairs), package.data.take_census(dev_pairs)
-        super().__init__(**vars(Setup.fresh(package, config, census.counts)))
+        counts = [sum(census.counts, Counter())] * 2 if config.share_embeddings else census.counts
+        source, target = (package.vocab.Vocabulary.from_counts(side, config.min_count) for side in counts)
+        diagonal = None
+        if config.diagonal_width:
+            length, generator = package.data.LONGEST["source"], torch.Generator().manual_seed(config.seed)
+            diagonal = package.masks.diagonal_mask(length, config.diagonal_width, config.diagonal_random, generator)
+        super().__init__(package, config, source, target, diagonal)
         self.dev_pairs, self.device = dev_pairs, device
         self.corpus = {"train": census.fingerprint, "dev": dev_census.fingerprint}
         self.longest = [max(sides) for sides in zip(census.longest, dev_census.longest, strict=True)]
@@ -77,11 +84,11 @@ class Experiment(Setup):
         smoothing, ignored = config.label_smoothing, package.vocab.PAD_ID
         self.criterion = nn.CrossEntropyLoss(ignore_index=ignored, label_smoothing=smoothing)
         self.optimizer = make_optimizer(config, self.model)
-        loader, vocabularies = package.data.BatchLoader, (self.src_vocab, self.tgt_vocab)
-        options: dict[str, Any] = {"bucketing": config.bucketing, "diagonal": self.diagonal, "seed": config.seed}
-        self.loader = loader(train_pairs, *vocabularies, config.batch_size, **options)
+        options: dict[str, Any] = {"bucketing": config.bucketing, "diagonal": diagonal, "seed": config.seed}
+        self.loader = package.data.BatchLoader(train_pairs, source, target, config.batch_size, **options)
         size = min(DEV_BATCH, MOST_SCORES // len(self.tgt_vocab) or 1)
-        self.dev_loader = loader(dev_pairs, *vocabularies, size, bucketing=True, diagonal=self.diagonal)
+        options = {"bucketing": True, "diagonal": diagonal}
+        self.dev_loader = package.data.BatchLoader(dev_pairs, source, target, size, **options)
         self.scheduler = make_scheduler(self.optimizer, config, self.total_steps)
         self.files: dict[str, str] = {}  # of the pairs, for `--resume`
         self.step = 0

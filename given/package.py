@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -79,18 +78,6 @@ class Setup:
     src_vocab: Vocabulary
     tgt_vocab: Vocabulary
     diagonal: Tensor | None  # the encoder's diagonal mask at its greatest length
-
-    @classmethod
-    def fresh(cls, package: Package, config: Config, counts: tuple[Counter[str], Counter[str]]) -> Setup:
-        """Makes the vocabularies from how often each token occurs in the sources, and in the targets."""
-        if config.share_embeddings:
-            counts = counts[0] + counts[1], counts[0] + counts[1]
-        src_vocab, tgt_vocab = (package.vocab.Vocabulary.from_counts(side, config.min_count) for side in counts)
-        diagonal = None
-        if config.diagonal_width:
-            length, generator = package.data.LONGEST["source"], torch.Generator().manual_seed(config.seed)
-            diagonal = package.masks.diagonal_mask(length, config.diagonal_width, config.diagonal_random, generator)
-        return Setup(package, config, src_vocab, tgt_vocab, diagonal)
 
     def build_model(self) -> Transformer:
         """Builds a fresh model; initialisation and tying happen here, so that they work with any layout inside it.

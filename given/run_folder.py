@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import sys
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -128,12 +127,10 @@ def compare(options: argparse.Namespace) -> int:
     runs: list[dict[str, Any]] = []
     for folder in options.runs:
         saved = Checkpoint.load(options.package, folder / "last.pt") if (folder / "last.pt").is_file() else None
-        if saved and saved.history:
+        if saved and saved.history:  # of `runs/*` some may have come to nothing yet
             best, seconds = best_report(saved.history), sum(line["seconds"] for line in saved.history)
             figures = {"best_epoch": best["epoch"], "dev_bleu": best["dev_bleu"], "dev_loss": best["dev_loss"]}
             runs.append({"run": folder, **asdict(saved.config), **figures, "minutes": round(seconds / 60, 1)})
-        else:  # of `runs/*` some may have come to nothing yet
-            print(f"note: {folder}: no report yet, so there is nothing to compare", file=sys.stderr)
     if not runs:
         raise ConfigError("there is nothing to compare: expected folders that `train` wrote")
     runs.sort(key=lambda run: run["dev_bleu"], reverse=True)
