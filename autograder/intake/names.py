@@ -173,14 +173,14 @@ def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_mo
     """Notes on names that the contract forbids; `locate` has where a student finds a line, "" for lines of others."""
     pattern = re.compile("|".join(filter(None, [forbidden.classes, forbidden.functions])) or NO_TEXT)
     always = {name.rpartition(".")[2] for name in forbidden.always}
-    *some, last = [name.rpartition(".")[2] for name in forbidden.components] or [""]
-    somewhere = f"it in {', '.join(some)}{' and ' * bool(some)}{last}" if last else ""
+    somewhere = ", ".join(name.rpartition(".")[2] for name in forbidden.components)
     for module, (_, text) in sources.items():
         for node, path in paths_in(text, sources):
-            is_forbidden = path.startswith("torch.") and pattern.fullmatch(path.rpartition(".")[2])
+            name = path.rpartition(".")[2]
+            is_forbidden = path.startswith("torch.") and pattern.fullmatch(name)
             if is_forbidden and not isinstance(node, ast.Call) and (place := locate(module, node.lineno)):
-                where = "" if path.rpartition(".")[2] in always else somewhere
-                yield f"note: {place}: {path}; grading refuses {where or 'a task that uses it'}"
+                refused = f"it in {somewhere}" if somewhere and name not in always else "a task that uses it"
+                yield f"note: {place}: {path}; grading refuses {refused}"
 
 
 def find_internals(

@@ -75,7 +75,7 @@ def test_a_mention_is_noted_once(text, name):
     [note] = mentions(text)
     place, _, consequence = note.partition("; ")
     assert re.fullmatch(rf"note: layers\.py, line [23]: {name}", place)
-    of_some = "grading refuses it in scaled_dot_product_attention, MultiHeadedAttention and LayerNorm"
+    of_some = "grading refuses it in scaled_dot_product_attention, MultiHeadedAttention, LayerNorm"
     assert consequence == ("grading refuses a task that uses it" if "Transformer" in name else of_some)
 
 
