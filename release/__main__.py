@@ -8,7 +8,7 @@ from foundation.assignment_file import read_assignment
 from foundation.command_line import Parser, UserError, print_anywhere, run_command
 from foundation.places import ROOT
 
-from .build import Project, check_target, make_release, write_release
+from .build import Project, make_release, write_release
 from .gates import GATES, run_gates
 from .inspection import places_of_dropped_tasks
 from .packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
@@ -47,7 +47,6 @@ def make_parser() -> argparse.ArgumentParser:
         description="Strip the reference, run every gate, and only then write student/ and dist/.",
     )
     build.set_defaults(run=run_build)
-    build.add_argument("--force", action="store_true", help="overwrite files in student/ that were edited by hand")
     index_help = "index of CPU-only builds of PyTorch, for students and Gradescope (default: pip's own settings there)"
     build.add_argument("--torch-index", default="", metavar="URL", help=index_help)
     build.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
@@ -61,8 +60,6 @@ def run_build(options: argparse.Namespace) -> int:
     if places := places_of_dropped_tasks(root, read_assignment(root / ASSIGNMENT_FILE)):
         raise ReleaseError("\n".join(places))
     release = make_release(project)
-    if not options.force:
-        check_target(release, root)  # before the gates take their time
     faults = run_gates(GATES, project, release)
     if any(faults.values()):
         print(f"release: a gate failed; nothing in {root}/ was changed", file=sys.stderr)

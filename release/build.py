@@ -122,21 +122,6 @@ def make_release(project: Project) -> Release:
     return Release(assignment, skeleton, archives, outputs, course)
 
 
-def check_target(release: Release, output: Path) -> None:
-    """Raise ReleaseError where somebody has edited a file in `student/` since it was built, which would be lost."""
-    package = release.assignment.package
-    edited = [
-        name
-        for name, made in last_build(output).items()
-        if name.startswith(f"{package}/") and (output / name).is_file() and name in release.outputs
-        if (content := (output / name).read_bytes()) != release.outputs[name] and packing.checksum(content) != made
-    ]
-    if edited:
-        names = "\n".join(f"  {name}" for name in edited)
-        fault = f"edited by hand since the last build:\n{names}\n"
-        raise ReleaseError(f"{fault}edit the reference instead, or overwrite them with --force")
-
-
 def write_release(release: Release, output: Path) -> list[str]:
     """Put the release in place, and return the files that changed or went.
 
