@@ -98,15 +98,11 @@ def write_page(folder: Path, name: str, **values: object) -> None:
     write_whole(folder / f"{name}.md", template.render(values))
 
 
-class CommandError(UserError):
-    """A command has failed; the message has the last line that it printed."""
-
-
 def run_python(*words: object, cwd: Path = ROOT) -> str:
     """Run `python WORDS`, in a folder whose packages come before those of the repository; return what it prints.
 
     Raises:
-        CommandError: if it fails.
+        UserError: if it fails, with the last line that it printed.
         KeyboardInterrupt: if Ctrl-C has ended it.
     """
     command = [sys.executable, *map(str, words)]
@@ -116,5 +112,5 @@ def run_python(*words: object, cwd: Path = ROOT) -> str:
         raise KeyboardInterrupt
     if done.returncode:
         line = (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2]
-        raise CommandError(f"python {shlex.join(map(str, words[:3]))} ended with status {done.returncode}: {line}")
+        raise UserError(f"python {shlex.join(map(str, words[:3]))} ended with status {done.returncode}: {line}")
     return done.stdout.strip()

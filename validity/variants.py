@@ -16,10 +16,6 @@ from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
 
 
-class VariantError(UserError):
-    """A variant cannot be made; the message has the place and the reason."""
-
-
 @dataclass(frozen=True)
 class Variant:
     """A correct implementation."""
@@ -31,13 +27,13 @@ class Variant:
 
 
 def read_variants(assignment: Assignment, reference: Sources) -> list[Variant]:
-    """All variants of an assignment, by name. Raises: VariantError, naming the file."""
+    """All variants of an assignment, by name. Raises: UserError, naming the file."""
     variants, contract = [], assignment.contract
     cells: dict[str, list[Cell]] = {}
     for path in sorted((assignment.folder / "proof" / "variants").glob("*.py")):
         for cell in read_cells(path):
             if cell.module not in contract.modules:
-                raise VariantError(f"{path}: {cell.module} is not a module of the contract")
+                raise UserError(f"{path}: {cell.module} is not a module of the contract")
             cells.setdefault(cell.name, []).append(cell)
     for name, parts in cells.items():
         sources, components = dict(reference), []
@@ -46,7 +42,7 @@ def read_variants(assignment: Assignment, reference: Sources) -> list[Variant]:
             sources[part.module] = (str(part.path), spliced)
             components += [f"{part.module}.{known}" for known in contract.modules[part.module] if known in defined]
         if not components:
-            raise VariantError(f"{parts[0].path}: {name} defines none of the contract's components")
+            raise UserError(f"{parts[0].path}: {name} defines none of the contract's components")
         variants.append(Variant(name, parts[0].what, sources, tuple(components)))
     return sorted(variants, key=lambda variant: variant.name)
 
@@ -56,7 +52,7 @@ def splice(text: str, other: str, path: Path) -> tuple[str, set[str]]:
     try:
         definitions = ast.parse(other).body
     except SyntaxError as error:
-        raise VariantError(f"{path}:{error.lineno}: {error.msg}") from None
+        raise UserError(f"{path}:{error.lineno}: {error.msg}") from None
     defined = {node.name for node in definitions if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     lines = text.split("\n")
     for node in reversed(ast.parse(text).body):

@@ -8,12 +8,12 @@ import pytest
 
 from autograder.grading.scoring import Score
 from benchmarks.__main__ import COMMANDS as MEASUREMENTS
-from foundation.command_line import positive
+from foundation.command_line import UserError, positive
 from foundation.places import ROOT
 from validity import calibration
 from validity.__main__ import COMMANDS, main
 from validity.calibration import run_seeds, spread_of
-from validity.console import CommandError, main_of, make_parser, option, run_python, table
+from validity.console import main_of, make_parser, option, run_python, table
 
 
 def sample(
@@ -51,7 +51,7 @@ def test_every_example_is_one(program, commands):
 
 
 def test_a_command_that_fails_is_named_with_its_last_line():
-    with pytest.raises(CommandError, match=r"python -c .* ended with status 3: so it is"):
+    with pytest.raises(UserError, match=r"python -c .* ended with status 3: so it is"):
         run_python("-c", "print('first\\nso it is'); raise SystemExit(3)")
 
 

@@ -8,12 +8,13 @@ import torch
 from autograder.course.catalogue import Edit, Fault, read_catalogue
 from autograder.testing.results import Outcome, State
 from foundation.assignment_file import Assignment
+from foundation.command_line import UserError
 from foundation.places import ROOT
 from validity import prove, run_tests
 from validity.__main__ import main
 from validity.prove import Proof, verdict_of
 from validity.run_tests import Run, Version, run_versions
-from validity.variants import Variant, VariantError, choose_faults, read_variants, splice
+from validity.variants import Variant, choose_faults, read_variants, splice
 
 NORM, NETWORK = "layers.LayerNorm", "layers.FeedForward"
 FAULTS = [
@@ -130,7 +131,7 @@ def test_a_variant_that_is_none_is_an_error(tmp_path, monkeypatch, reference, as
     folder = tmp_path / "proof" / "variants"
     folder.mkdir(parents=True)
     (folder / path).write_text(f"# %% a\n# What it is.\n{text}\n")
-    with pytest.raises(VariantError) as error:
+    with pytest.raises(UserError) as error:
         read_variants(assignment, reference)
     assert message in str(error.value)
 
