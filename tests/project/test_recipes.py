@@ -106,7 +106,7 @@ def test_a_task_is_added_in_an_afternoon(run, kit):
     page, assignment = "CONTRIBUTING.md", kit / "assignment"
     for path, begin in (
         (kit / "reference" / "masks.py", "def recent_mask"),
-        (assignment / "proof" / "variants" / "masks.py", "# %% band"),
+        (assignment / "proof" / "variants" / "others.py", "# %% masks: band"),
         (assignment / "tests" / "test_e_9_recent_mask.py", '"""Extension E.9'),
     ):
         before = path.read_text() if path.exists() else ""
