@@ -80,7 +80,7 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
         self.look_at = look_at  # where to look, unless something was observed
         self.inputs = self.observed = ""  # of the call, in words; what the two tensors have in common
         self.part = ""  # of the result
-        self.experiment: Callable[[bool], str] | None = None  # the findings of more calls, most of them if asked for
+        self.experiment: Callable[[], str] | None = None  # the findings of more calls
 
     def look_closer(self) -> None:
         """Make the experiment, before anything else happens to the component."""
@@ -88,7 +88,7 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
             nowhere = io.StringIO()  # for what the component prints, once more
             # An exception of our own must not change the state of a test, which has failed already.
             with suppress(Exception), redirect_stdout(nowhere), redirect_stderr(nowhere):
-                self.observed = self.experiment(not self.observed) or self.observed
+                self.observed = self.experiment() or self.observed
 
     def __str__(self) -> str:
         first, *rest = super().__str__().split("\n")
@@ -103,7 +103,7 @@ def observing(experiment: Callable[[], str]) -> Iterator[None]:
     try:
         yield
     except CheckFailed as error:
-        error.experiment = lambda is_thorough: experiment()
+        error.experiment = experiment
         raise
     except NotImplementedError:
         raise

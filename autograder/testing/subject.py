@@ -223,9 +223,9 @@ class Subject:
             if error is not self.formulas:  # else another call has failed, with inputs of its own
                 error.inputs = ", ".join(describe(name, value) for name, value in inputs.items())
                 if error.compared and error.part and error.look_at != STATE:
-                    error.experiment = partial(self._look, inputs, error.part)
+                    error.experiment = partial(self._look, inputs, error.part, is_thorough=not error.observed)
             if (inside := self.inside) and kind and not error.compared:
-                error.experiment = lambda is_thorough: attempted(partial(inside, inputs))
+                error.experiment = partial(attempted, partial(inside, inputs))
             raise
         except UnreadableError:
             kind = ""
