@@ -15,16 +15,13 @@ from autograder.grading.record import Record, new_record
 from autograder.grading.submission import Conditions, grade_submission, open_grader
 from autograder.intake.submission import take_in
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.places import ROOT
+from foundation.places import SKELETON
 
-from ..conftest import GRADED, write_submission
+from ..conftest import GRADED, SEEDS, VERSION, write_submission
 
-SKELETON = ROOT / "student"
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("good", "faulty", "trouble", "broken")]
 CLASS = ["attention only", "skeleton", "no archive.zip", *SLOW]
 """The submissions of the class, for tests of each of them."""
-VERSION = "0123456789abcdef"
-SEEDS = Seeds(b"a secret")
 PERFECT = "".join(f"the cat number {i} sleeps on the mat .\n" for i in range(4))
 
 FAULTS = {  # one for each of these tasks

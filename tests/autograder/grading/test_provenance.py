@@ -16,8 +16,7 @@ from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
-from ..conftest import changed_assignment
-from .conftest import SEEDS
+from ..conftest import SEEDS, changed_assignment
 
 
 def test_a_seed_follows_from_the_secret_alone():

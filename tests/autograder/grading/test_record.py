@@ -18,9 +18,10 @@ from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.sandbox.zygote import Zygote
 from autograder.testing.results import Outcome, State, TaskResult
 from foundation.assignment_file import read_assignment
+from foundation.places import SKELETON
 
-from ..conftest import write_submission
-from .conftest import CLASS, SEEDS, SKELETON, VERSION
+from ..conftest import SEEDS, VERSION, write_submission
+from .conftest import CLASS
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
