@@ -154,16 +154,16 @@ def prepare(options: argparse.Namespace) -> tuple[Experiment, dict[str, bytes]]:
 def find_pair(package: Package, sentence: str, pairs: Iterable[Pair]) -> Watched:
     """Makes the pair to watch from `source|||target`, or from the source of one of `pairs`.
 
-    Raises: ConfigError if there is no target; DataError if a side is too long.
+    Raises: ConfigError if there is no target; DataError if a side is empty or too long.
     """
-    source, *targets = (side.split() for side in sentence.split(package.data.SEPARATOR))
-    target = next(iter(targets or (target for other, target in pairs if other == source)), [])
-    if not source or not target:
-        where = "is not a source of the training or dev pairs"
-        raise ConfigError(f"{sentence!r} {where}: add its translation, as `source|||target`")
-    package.data.check_length(repr(sentence), "source", source)
-    package.data.check_length(repr(sentence), "target", target)
-    return Watched(source, target)
+    if package.data.SEPARATOR in sentence:
+        return Watched(*package.data.parse_pair(sentence, "--attention-through-time", None))
+    source = sentence.split()
+    for pair in pairs:
+        if pair[0] == source:
+            return Watched(*pair)
+    where = "is not a source of the training or dev pairs"
+    raise ConfigError(f"{sentence!r} {where}: add its translation, as `source|||target`")
 
 
 def find_split(package: Package, corpus: Path, split: str) -> Path:
