@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from autograder.at_home.hints import SEED, Known, Pattern, fitting, pattern_of
-from autograder.course.catalogue import PATTERNS, Fault, apply, read_catalogue, read_patterns
+from autograder.course.catalogue import PATTERNS, Fault, apply, faults_of, read_patterns
 from autograder.intake.sources import read_sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import REFERENCE
@@ -34,7 +34,7 @@ def measure(fault: IdText = "", jobs: Jobs = 1) -> int:
     a wrong hint.
     """
     assignment = read_assignment()
-    faults, known = read_catalogue(assignment=assignment), read_patterns(assignment)
+    faults, known = faults_of(assignment), read_patterns(assignment)
     known |= patterns_of([entry for entry in faults if fault in entry.id], assignment, jobs)
     faults = [entry for entry in faults if entry.id in known]
     path = assignment.folder / PATTERNS

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course.assignment_code import Cell, read_cells
-from autograder.course.catalogue import Fault, read_catalogue
+from autograder.course.catalogue import Fault, faults_of
 from autograder.intake.sources import Sources
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
@@ -69,7 +69,7 @@ def choose_faults(
 
     A sample has all conditional ones: the share of them that must be found is of the whole, and would fail by chance.
     """
-    faults = read_catalogue(assignment=assignment) + read_catalogue(assignment=assignment, kind="conditional")
+    faults = faults_of(assignment) + faults_of(assignment, "conditional")
     names = [(fault, (fault.component, fault.component.split(".")[1], fault.task)) for fault in faults]
     faults = [fault for fault, known in names if component in (None, *known) and text in fault.id]
     sampled = [fault for fault in faults if fault.severity != "conditional"][start % every :: every]

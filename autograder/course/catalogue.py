@@ -49,53 +49,38 @@ class Fault:
     file: str = ""  # in the catalogue
 
 
-def read_catalogue(
-    folder: Path | None = None,
-    assignment: Assignment | None = None,
-    skip_other_tasks: bool = False,
-    kind: str = "fault",
-) -> list[Fault]:
-    """Reads all files of a folder, by default `misconceptions/` of the assignment, in the order of the tasks.
+def faults_of(assignment: Assignment, kind: str = "fault") -> list[Fault]:
+    """Read the assignment's `misconceptions/`, as far as it has the tasks, in the order of the tasks.
 
     Args:
-        folder: with the files.
-        assignment: whose tasks and components they name; None: the kit's own.
-        skip_other_tasks: leaves out faults of tasks that the assignment lacks; otherwise such a fault is an error.
+        assignment: whose tasks and components the faults name.
         kind: "fault", or "conditional": faults that show only under a condition, which only the proof looks at.
 
     Raises: UserError naming the file, the fault, and what would be right.
     """
-    assignment = assignment or read_assignment()
-    folder = folder or assignment.folder / "misconceptions"
     order = [task.number for task in assignment.tasks]
     faults: dict[str, Fault] = {}
-    for path in sorted(folder.glob("*.toml")):
+    for path in sorted((assignment.folder / "misconceptions").glob("*.toml")):
         try:
             content = _content(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise UserError(f"{path.name}: {error}") from None
         shared = read_values(FILE, content, f"{path.name}: ", ("fault", "conditional"))
-        if skip_other_tasks and shared.get("task") not in order:
-            continue
+        severity = {"severity": kind} if kind == "conditional" else {}
         for table in content.get(kind, ()):
-            severity = {"severity": kind} if kind == "conditional" else {}
-            fault = _fault({**shared, **table, **severity}, path.name, assignment)
+            table = {**shared, **table, **severity}
+            if table.get("task", order[0]) not in order:
+                continue
+            fault = _fault(table, path.name, assignment)
             if fault.id in faults:
                 raise UserError(f"{path.name}: fault {fault.id}: the id also occurs in {faults[fault.id].file}")
             faults[fault.id] = fault
-    if not faults and not skip_other_tasks and kind == "fault":
-        raise UserError(f"{folder}: no faults: expected files *.toml with [[fault]] tables")
     return sorted(faults.values(), key=lambda fault: order.index(fault.task))
 
 
 @cache
 def _content(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
-
-
-def faults_of(assignment: Assignment) -> list[Fault]:
-    """The assignment's catalogue, as far as it has the tasks; none where it has no folder of misconceptions."""
-    return read_catalogue(None, assignment, skip_other_tasks=True)
 
 
 def read_patterns(assignment: Assignment) -> dict[str, frozenset[str]]:
@@ -111,10 +96,7 @@ def _fault(table: Mapping[str, Any], file: str, assignment: Assignment) -> Fault
     known = assignment.contract.components
     if fault.component not in known:
         raise UserError(f"{where}unknown component {fault.component!r}{suggest(fault.component, known)}")
-    judged = next((task.components for task in assignment.tasks if task.number == fault.task), None)
-    if judged is None:
-        raise UserError(f"{where}assignment.toml has no task {fault.task!r}; correct the number, or remove the file")
-    if fault.component not in judged:
+    if fault.component not in next(task.components for task in assignment.tasks if task.number == fault.task):
         raise UserError(f"{where}task {fault.task} does not judge {fault.component}")
     own = {key: table[key] for key in ("find", "replace", "within") if key in table}
     edits = [Edit(**read_table(Edit, edit, where)) for edit in (own, *table.get("also", ()))]

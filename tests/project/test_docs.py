@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from autograder.course.catalogue import faults_of, read_catalogue
+from autograder.course.catalogue import faults_of
 from docs import figures
 from docs.pictures import matrices
 from foundation.assignment_file import read_assignment
@@ -187,6 +187,6 @@ def test_a_page_shows_the_figures_of_the_data(name):
 
 def test_numbers_of_faults_are_those_of_the_catalogue():
     assignment = read_assignment()
-    faults, conditional = faults_of(assignment), read_catalogue(None, assignment, kind="conditional")
+    faults, conditional = faults_of(assignment), faults_of(assignment, kind="conditional")
     numbers = (len(faults), len(conditional), sum(len(fault.edits) for fault in faults))
     assert numbers == tuple(int(figures.NUMBERS[name]) for name in ("faults", "all_conditional", "edits"))

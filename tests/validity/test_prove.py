@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.course.catalogue import Edit, Fault, read_catalogue
+from autograder.course.catalogue import Edit, Fault, faults_of
 from autograder.testing.results import Outcome, State
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
@@ -152,7 +152,7 @@ def test_an_exception_of_the_engine_finds_no_fault(reference, assignment, monkey
 
     monkeypatch.setattr(run_tests, "run_here", break_off)
     runs = run_versions([Version("probe", reference, [0], ("task_1_4",))], reference, assignment)
-    fault = next(fault for fault in read_catalogue() if fault.task == "1.4")
+    fault = next(fault for fault in faults_of(assignment) if fault.task == "1.4")
     verdict = verdict_of(fault, runs, assignment)
     assert (verdict.is_killed, verdict.lost, verdict.killers) == (False, {}, [])
     assert verdict.grader_errors == ["all tests: the tests' process was lost: RuntimeError: ours"]

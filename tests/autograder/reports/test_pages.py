@@ -12,7 +12,7 @@ import pytest
 
 from autograder.classroom.entries import Roll
 from autograder.classroom.marks import Decision, Result, mark_of, results_of
-from autograder.course.catalogue import read_catalogue
+from autograder.course.catalogue import faults_of
 from autograder.grading.record import new_record
 from autograder.grading.scoring import Score
 from autograder.platforms.platform import Stray, Student
@@ -27,7 +27,7 @@ from foundation.assignment_file import read_assignment
 from ..conftest import record_of, rows_of, words_of
 
 ASSIGNMENT = read_assignment()
-CATALOGUE = {fault.id: fault for fault in read_catalogue()}
+CATALOGUE = {fault.id: fault for fault in faults_of(ASSIGNMENT)}
 BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
 FIRST = ASSIGNMENT.tasks[0]
 SCORES = {"canvas": ASSIGNMENT.title, "moodle": "Grade"}
