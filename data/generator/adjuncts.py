@@ -109,7 +109,8 @@ def _span(draw: Draw, kind: str, units: tuple[str, ...]) -> TimeSpan:
 
 def counted(draw: Draw, kind: str, counts: dict[int, int], unit: str) -> TimeSpan:
     """A number of units: *(à) huit heures* where `kind` is `at` or `clock`, *vingt ans* where it is `age`."""
-    return TimeSpan(kind, draw.weighted(counts), draw.lexicon.units[unit])
+    [noun] = [noun for noun in draw.lexicon.nouns if (noun.class_name, noun.lemma) == ("time", unit)]
+    return TimeSpan(kind, draw.weighted(counts), noun)
 
 
 def add_adjunct(draw: Draw, clause: Clause) -> None:

@@ -15,7 +15,6 @@ from .meaning import (
     Clause,
     Modifier,
     Name,
-    Nominal,
     NounPhrase,
     Pronoun,
     TimeSpan,
@@ -50,17 +49,6 @@ def plural(noun: str) -> str:
     before, space, last = noun.rpartition(" ")
     irregular = rows_of("english_irregular_plurals").get(last)
     return before + space + (irregular["plural"] if irregular else by_rule(last, WITH_S))
-
-
-def compare(adjective: str, how: str, degree: str) -> str:
-    """Comparative (`degree` more) or superlative (most); `how` is `er` or `more`, or the comparative itself."""
-    if how == "more":
-        return f"{degree} {adjective}"
-    if how != "er":
-        return how if degree == "more" else SUPERLATIVES[how]
-    ending = "er" if degree == "more" else "est"
-    doubled = adjective[-1] if re.fullmatch(DOUBLING, adjective) else ""
-    return by_rule(adjective, (("e", ending), (r"([^aeiou])y", rf"\1i{ending}"), ("", doubled + ending)))
 
 
 # -- verbs ----------------------------------------------------------------------------------------------
@@ -149,6 +137,8 @@ class English(Writer):
     side = 1
     than = {"more": "than", "less": "than", "as": "as"}
     inverting = ("est-ce que", "inversion")
+    asking: dict[str, str] = {}
+    ending = {"plus": "anymore", "encore": "yet"}
     numbers = {**dict(enumerate(NUMBERS, start=1)), 30: "thirty", 40: "forty", 50: "fifty", 60: "sixty"}
     columns = ("subject", "object", "possessive")
     pronouns = {
@@ -198,10 +188,6 @@ class English(Writer):
             return CONTRACTED_NOT[text]
         return f"{text} not"
 
-    def end_of_negation(self, node: Clause) -> str:
-        """*anymore* or *yet*."""
-        return {"plus": "anymore", "encore": "yet"}.get(node.negation, "")
-
     def objects(self, node: Clause) -> str:
         """Particles, object and recipient: *give him the book*, *give it to him*, *turn it on*; then a preposition."""
         object_, recipient, verb = node.subject if node.verb.frame == "swap" else node.object, node.recipient, node.verb
@@ -249,7 +235,9 @@ class English(Writer):
             core += f" of {self._core(node.content)}"
         if node.complement is not None:
             owner = self.nominal(node.complement)
-            if has_genitive(node.complement):
+            if isinstance(node.complement, Name) or (
+                isinstance(node.complement, NounPhrase) and node.complement.is_person
+            ):
                 return f"{owner} s {core}"
             core += f" of {owner}"
         return f"{self._determiner(node, core)} {core} {self.relative(node)}"
@@ -280,16 +268,12 @@ class English(Writer):
         return article(next_word) if text == "a" else text
 
     def compared(self, node: Modifier, agreement: Agreement) -> str:
-        """*taller*, *more careful*, *as tall*."""
-        kind = node.comparison
-        is_compared = kind in ("more", "most")
-        return (
-            compare(node.english, node.adjective.comparison, kind) if is_compared else f"{kind} {node.english}".lstrip()
-        )
-
-
-def has_genitive(owner: Nominal) -> bool:
-    """True for an owner that stands before what it owns: *paul s*."""
-    if isinstance(owner, Name):
-        return owner.entry.class_name == "name"
-    return isinstance(owner, NounPhrase) and owner.is_person and owner.number == "sg"
+        """*taller*, *more careful*, *as tall*; the lexicon has `er`, `more`, or the comparative itself."""
+        word, kind, how = node.english, node.comparison, node.adjective.comparison
+        if kind not in ("more", "most") or how == "more":
+            return f"{kind} {word}".lstrip()
+        if how != "er":
+            return how if kind == "more" else SUPERLATIVES[how]
+        ending = "er" if kind == "more" else "est"
+        doubled = word[-1] if re.fullmatch(DOUBLING, word) else ""
+        return by_rule(word, (("e", ending), (r"([^aeiou])y", rf"\1i{ending}"), ("", doubled + ending)))

@@ -138,7 +138,6 @@ class Lexicon:
     adjectives: tuple[Adjective, ...]
     verbs: dict[str, tuple[Verb, ...]]  # by frame
     adverbs: dict[str, tuple[Adverb, ...]]  # by kind
-    units: dict[str, Noun]  # of time
     special: dict[str, Verb]  # those of no other frame, by their French
 
 
@@ -266,6 +265,5 @@ def read_lexicon(folder: Path = LEXICON_FOLDER) -> Lexicon:
         adjectives=tuple(read("adjectives.tsv", Adjective)),
         verbs=verbs,
         adverbs=_grouped(read("adverbs.tsv", Adverb), "kind"),
-        units={noun.lemma: noun for noun in nouns if noun.class_name == "time"},
         special={verb.french: verb for verb in verbs["special"]},
     )

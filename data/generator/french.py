@@ -65,6 +65,8 @@ class French(Writer):
     side = 0
     than = {"more": "que", "less": "que", "as": "que"}
     inverting = ("inversion",)
+    asking = {"est-ce que": "est ce que"}
+    ending: dict[str, str] = {}
     numbers = {**dict(enumerate(NUMBERS, start=1)), 30: "trente", 40: "quarante", 50: "cinquante", 60: "soixante"}
     columns = ("subject", "object", "dative", "disjunctive", "masculine", "feminine", "plural")
     pronouns = {
@@ -78,10 +80,6 @@ class French(Writer):
         """Contracts and elides."""
         return join(text.split())
 
-    def question(self) -> str:
-        """Question word or phrase, and *est-ce que* where the question has it."""
-        return super().question() + (" est ce que" if self.sentence.form == "est-ce que" else "")
-
     def clause(self, node: Clause, is_inverted: bool = False) -> str:
         """Subject, verb, and all that follows."""
         subject = ""
@@ -92,13 +90,19 @@ class French(Writer):
 
     def _verb_group(self, node: Clause, inverted: str) -> str:
         """Everything from *ne* to the last part of the verb."""
-        ne = "ne" if node.negation or _negates(node.subject) or _negates(node.object) else ""
+        indefinites = [nominal.texts[0] for nominal in (node.subject, node.object) if isinstance(nominal, Indefinite)]
+        ne = "ne" if node.negation or {*indefinites} & {"personne", "rien"} else ""
         pas = SECOND_NEGATION.get(node.negation, "")
         head, _, rest = node.verb.french.removeprefix("se ").removeprefix("s'").removeprefix("y ").partition(" ")
         first, _, last = node.tenses["french"].partition(" ")
-        middle, after = self.middle(node), self._rest(node, rest)
+        middle = self.middle(node)
+        if node.negation in DE_AFTER_NEGATION:
+            rest = re.sub(NEGATED_ARTICLE, "de ", rest)
+        parts = [agreeing(part[:-1], node.agreement) if part.endswith("+") else part for part in rest.split()]
+        # The lexicon writes "l'air" but "le hoquet"; only the *de* of a negation is elided here.
+        after = " ".join(part if part == "de" else whole(part) for part in parts)
         own = self._clitics(node, is_after=first == "imperative" and not ne)
-        agreement = node.french_agreement
+        agreement = french_agreement(node)
         if first == "infinitive":
             is_before = middle.startswith(BEFORE_INFINITIVE)
             verb = f"{middle} {own} {head}" if is_before else f"{own} {head} {middle}"
@@ -111,40 +115,27 @@ class French(Writer):
         auxiliary, _, tense = first.rpartition(":")
         ending = ""
         if last == "participle":
-            auxiliary = "être" if takes_etre(node, head) else auxiliary
-            ending = self._participle(node, head, rest)
+            [ending] = conjugate(head)["participle"]
+            is_reflexive = node.verb.is_reflexive
+            if is_reflexive or (head in TAKES_ETRE and node.verb.frame in WITHOUT_OBJECT):
+                auxiliary = "être"
+                ending = ending if is_reflexive and rest else agreeing(ending, node.agreement)
+            elif isinstance(node.object, Pronoun | Gap):  # which stand before it
+                ending = agreeing(ending, node.object.agreement)
         elif last:
             ending, own = f"{last.removesuffix('infinitive')} {own} {head}", ""
         verb = finite(auxiliary or head, tense, agreement)
-        return f"{ne} {own} {verb} {_behind_verb(verb, inverted)} {pas} {middle} {ending} {after}"
-
-    @staticmethod
-    def _participle(node: Clause, head: str, rest: str) -> str:
-        """The participle, which agrees with the subject (*être*) or an object before it (*avoir*)."""
-        [participle] = conjugate(head)["participle"]
-        if node.verb.is_reflexive and rest:
-            return participle
-        if takes_etre(node, head):
-            return agreeing(participle, node.agreement)
-        return agreeing(participle, node.object.agreement) if isinstance(node.object, Pronoun | Gap) else participle
-
-    @staticmethod
-    def _rest(node: Clause, text: str) -> str:
-        """The further words of a verb (avoir *faim*); their article becomes *de* after a negation."""
-        if node.negation in DE_AFTER_NEGATION:
-            text = re.sub(NEGATED_ARTICLE, "de ", text)
-        result = []
-        for part in text.split():
-            form = agreeing(part[:-1], node.agreement) if part.endswith("+") else part
-            # The lexicon writes "l'air" but "le hoquet"; only the *de* of a negation is elided here.
-            result.append(form if part == "de" else whole(form))
-        return " ".join(result)
+        if len(inverted.split()) == 1:
+            pronoun = inverted.partition("|")[0]
+            needs_t = verb[-1] in "ae" and pronoun in ("il", "elle", "on")  # between vowels: a t il
+            inverted = f"t {whole(pronoun)}" if needs_t else whole(pronoun)
+        return f"{ne} {own} {verb} {inverted} {pas} {middle} {ending} {after}"
 
     def _clitics(self, node: Clause, is_after: bool) -> str:
         """Clitic pronouns in order; after an affirmative imperative the object comes first (*donne le moi*)."""
         verb, result = node.verb, []
         if verb.is_reflexive:
-            agreement = node.french_agreement
+            agreement = french_agreement(node)
             result.append("se" if agreement.person == 3 else self.form(agreement, "object"))
         object_case = "dative" if verb.frame == "swap" else "object"
         recipient_case = "object" if verb.has("accusative") else "dative"
@@ -255,21 +246,3 @@ class French(Writer):
         elif kind:
             form = f"{COMPARED[kind]} {form}"
         return f"{article(agreement)} {form}" if kind == "most" and not adjective.is_before else form
-
-
-def _negates(nominal: Nominal | None) -> bool:
-    return isinstance(nominal, Indefinite) and nominal.texts[0] in ("personne", "rien")
-
-
-def _behind_verb(verb: str, subject: str) -> str:
-    """A subject behind the verb; *t* stands between vowels (*a t il*)."""
-    pronoun = subject.partition("|")[0]
-    if len(subject.split()) != 1:
-        return subject
-    needs_t = verb[-1] in "ae" and pronoun in ("il", "elle", "on")
-    return f"t {whole(pronoun)}" if needs_t else whole(pronoun)
-
-
-def takes_etre(node: Clause, head: str) -> bool:
-    """True if the compound tenses have *être*: of reflexive verbs, and of some without object."""
-    return node.verb.is_reflexive or (head in TAKES_ETRE and node.verb.frame in WITHOUT_OBJECT)

@@ -178,11 +178,6 @@ class Clause:
         assert agreement is not None
         return agreement
 
-    @property
-    def french_agreement(self) -> Agreement:
-        """Person and number of the French verb."""
-        return self.agreement if self.subject is None else french_agreement(self.subject)
-
 
 @dataclass(eq=False)
 class Linked:
@@ -210,8 +205,10 @@ class Sentence:
     is_negation_contracted: bool = True
 
 
-def french_agreement(nominal: Nominal) -> Agreement:
+def french_agreement(nominal: Nominal | Clause) -> Agreement:
     """Person and number of a French verb: *vous* to one person still has the plural, *on* the singular."""
+    if isinstance(nominal, Clause) and nominal.subject is not None:
+        nominal = nominal.subject
     if isinstance(nominal, Pronoun) and nominal.kind == "formal":
         return nominal.agreement._replace(number="pl")
     return nominal.agreement

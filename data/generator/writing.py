@@ -40,6 +40,8 @@ class Writer(ABC):
     side: int  # the language's place in pairs of French and English
     than: dict[str, str]  # before the standard of a comparison, by its kind
     inverting: tuple[str, ...]  # forms of sentences whose subject follows the verb
+    asking: dict[str, str]  # what stands behind the question word, by the form of the sentence
+    ending: dict[str, str]  # the part of a negation that ends the clause
     numbers: dict[int, str]  # up to twenty, and tens above
     columns: tuple[str, ...]  # cases of personal pronouns, and possessives
     pronouns: dict[str, str]  # their forms by person and number, or by gender too
@@ -52,8 +54,9 @@ class Writer(ABC):
         sentence, body = self.sentence, self.sentence.body
         if isinstance(body, Clause):
             front = "" if sentence.front is None else self.adjunct(sentence.front)
+            question = "" if sentence.question is None else self.nominal(sentence.question)
             clause = self.clause(body, is_inverted=sentence.form in self.inverting)
-            text = f"{front} {self.question()} {clause}"
+            text = f"{front} {question} {self.asking.get(sentence.form, '')} {clause}"
         else:
             first, second = self.clause(body.first), self.clause(body.second)
             conjunction = body.conjunction[self.side]
@@ -76,11 +79,6 @@ class Writer(ABC):
         forms = self.pronouns.get(key) or self.pronouns[f"{key} {agreement.gender}"]
         return forms.split()[self.columns.index(column)]
 
-    def question(self) -> str:
-        """The word or phrase that a question begins with, if any."""
-        question = self.sentence.question
-        return "" if question is None else self.nominal(question)
-
     @abstractmethod
     def clause(self, node: Clause, is_inverted: bool = False) -> str:
         """Words of a clause; `is_inverted` puts the subject behind the verb or its first auxiliary."""
@@ -96,9 +94,9 @@ class Writer(ABC):
         if node.place is not None:
             parts.append(self.adjunct(node.place))
         if node.infinitive is not None:
-            parts.append(self.infinitive(node.infinitive))
+            parts += [node.infinitive.link[self.side], self.clause(node.infinitive)]
         parts += [self.adjunct(adjunct) for adjunct in node.adjuncts if not self._is_middle(adjunct)]
-        parts.append(self.end_of_negation(node))
+        parts.append(self.ending.get(node.negation, ""))
         if node.content is not None:
             parts += [node.verb.prep[self.side], self.clause(node.content)]
         return " ".join(parts)
@@ -106,14 +104,6 @@ class Writer(ABC):
     @abstractmethod
     def objects(self, node: Clause) -> str:
         """Object, recipient and object with a preposition."""
-
-    def infinitive(self, node: Clause) -> str:
-        """The infinitive after a verb or adjective, with its preposition."""
-        return f"{node.link[self.side]} {self.clause(node)}"
-
-    def end_of_negation(self, node: Clause) -> str:
-        """The part of a negation that ends the clause."""
-        return ""
 
     def _is_middle(self, adjunct: Adjunct | TimeSpan) -> bool:
         return isinstance(adjunct, Adjunct) and adjunct.positions[self.side] == "middle"
@@ -175,7 +165,7 @@ class Writer(ABC):
         if node.complement is not None:
             result += " " + self.prepositional(node.adjective.prep[self.side], node.complement)
         if node.infinitive is not None:
-            result += " " + self.infinitive(node.infinitive)
+            result += f" {node.infinitive.link[self.side]} {self.clause(node.infinitive)}"
         return result
 
     @abstractmethod
