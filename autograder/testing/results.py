@@ -105,10 +105,8 @@ def observing(experiment: Callable[[], str]) -> Iterator[None]:
     except CheckFailed as error:
         error.experiment = experiment
         raise
-    except NotImplementedError:
-        raise
     except Exception as error:
-        if text := experiment():
+        if not isinstance(error, NotImplementedError) and (text := experiment()):
             error.add_note(f"{OBSERVED}{text}")
         raise
 
