@@ -52,7 +52,7 @@ def clean(text: str, limit: int) -> str:
 
 
 def last_lines(text: str, where: str = "") -> str:
-    """The end of what was printed, after a line that counts what is left out, and says where all of it is."""
+    """The end of what was printed, after a line that counts what is left out, and names the place of all of it."""
     kept = "".join(text.splitlines(keepends=True)[-LAST_LINES:])[-LAST_CHARACTERS:]
     left_out = text[: len(text) - len(kept)].splitlines()
     return f"… {counted(len(left_out), 'more line')}{where}\n{kept}" if left_out else kept

@@ -1,6 +1,6 @@
 """How component tests are written: read this first.
 
-A test says what is called with what, and which parts of the result it judges. What must come out is computed
+A test names a call, and the parts of its result that it judges. The right result is computed
 independently, most often by PyTorch's own function:
 
     subject = Subject(the student's function, ["context", "weights"], [formula])
