@@ -8,10 +8,8 @@ for a fault, which is one of the catalogue or an edit of the reference. Tests an
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -21,6 +19,8 @@ from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
 from validity.console import print_table
 from validity.run_tests import results_of
+
+from .trained import read_rows
 
 MEASURED = ROOT / "docs" / "proof" / "seriousness.jsonl"
 PANEL = ROOT / "docs" / "proof" / "panel.jsonl"
@@ -74,13 +74,13 @@ def measure_panel() -> int:
 
 def measured_faults() -> list[Fault]:
     """The faults of the catalogue that were measured."""
-    measured = {row["fault"] for row in read_lines(MEASURED)}
+    measured = {row["fault"] for row in read_rows(MEASURED)}
     return [fault for fault in faults_of(read_assignment()) if fault.id in measured]
 
 
 def harms_of(faults: Iterable[Fault]) -> list[Harm]:
     """The harm of faults that were measured; what cannot be trained has no BLEU."""
-    rows, harms = {row["fault"]: row for row in read_lines(MEASURED)}, []
+    rows, harms = {row["fault"]: row for row in read_rows(MEASURED)}, []
     for mark in marks_of(faults):
         intact = rows["intact post-norm" if mark.task in POST_NORM else "intact pre-norm"]["bleu"]
         row = rows[mark.fault]
@@ -91,14 +91,9 @@ def harms_of(faults: Iterable[Fault]) -> list[Harm]:
 def read_panel() -> list[tuple[Mark, float]]:
     """The panel's faults with their marks, and the mean of the readers' percentages."""
     known = {fault.id: fault for fault in faults_of(read_assignment())}
-    rows = read_lines(PANEL)
+    rows = read_rows(PANEL)
     marks = marks_of([known.get(row["fault"]) or fault_of(row) for row in rows])
     return [(mark, fmean(row["readers"])) for mark, row in zip(marks, rows, strict=True)]
-
-
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file of JSON lines."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def fault_of(row: Mapping[str, Any]) -> Fault:

@@ -97,17 +97,13 @@ def draw_pairs(
         sentence = draw_sentence(draw)
         french = French(sentence).write()
         text = " ".join(french)
-        split = split_of(text, size)
+        # The hash is a point on a line that is divided like the splits' sizes.
+        share = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
+        point = share * (size["train"] + size["dev"] + size["test"]) - size["train"]
+        split = "train" if point < 0 else "dev" if point < size["dev"] else "test"
         if text in taken or len(french) > size["max_tokens"] or split not in splits:
             continue
         english = English(sentence).write()
         if len(english) <= size["max_tokens"]:
             taken.add(text)
             yield split, (text, " ".join(english))
-
-
-def split_of(french: str, size: dict[str, int]) -> str:
-    """Returns the split of a sentence: its hash is a point on a line that is divided like the splits' sizes."""
-    digest = hashlib.sha256(french.encode()).digest()
-    point = int.from_bytes(digest[:8], "big") / 2**64 * (size["train"] + size["dev"] + size["test"])
-    return "train" if point < size["train"] else "dev" if point < size["train"] + size["dev"] else "test"

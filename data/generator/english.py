@@ -257,8 +257,6 @@ class English(Writer):
             return self.form(node.owner, "possessive")
         if kind == "this":
             return "these" if node.english_number == "pl" else "this"
-        if kind == "the" and noun.has("generic") and not node.modifiers:
-            return ""
         if kind == "in" and node.english in WITHOUT_ARTICLE:
             return ""
         if kind == "a" and noun.has("en_mass") and node.number == "sg":

@@ -204,8 +204,6 @@ def draw_existence(draw: Draw) -> Clause:
     if draw.happens(0.2):
         clause.negation = draw.weighted({"pas": 8, "plus": 2 if tense == "present" else 0})
     noun = draw.noun(draw.group("there"))
-    if noun.has("generic"):
-        raise DeadEndError
     is_fixed = noun.has("plural_only")
     phrase = noun_phrase(draw, noun, "pl" if is_fixed else "sg", "some" if noun.has("mass") else "a")
     if not is_fixed and draw.happens(0.4) and not noun.has("mass"):
