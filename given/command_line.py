@@ -92,7 +92,7 @@ def give_hint(options: argparse.Namespace) -> int:
 
 def ask(options: argparse.Namespace) -> int:
     """Asks three questions about your own code for a task whose tests pass."""
-    from autograder.own_work.understand import give
+    from autograder.own_work.questions import give
 
     return give(options.task)
 

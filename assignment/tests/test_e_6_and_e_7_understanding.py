@@ -8,7 +8,7 @@ import pytest
 
 import assignment.own_work.calls  # noqa: F401  that are asked about, and by which versions are told apart
 from autograder.own_work.boxes import check_at_home
-from autograder.own_work.understand import find, read_answers
+from autograder.own_work.questions import find, read_answers
 from autograder.testing.case import SubmissionUnderTest
 from autograder.testing.comparison import describe, expect, fail
 from foundation.assignment_file import read_assignment

@@ -28,7 +28,7 @@ from ..grading.scoring import ScoringError, read_references, read_translations
 from ..intake.cells import DEFINITIONS, Cell, Distribution, describe_unreadable, read_code, read_notebook
 from ..intake.names import find_mentions
 from ..intake.sources import IntakeError, Locate, RefusedError, Source, Sources, read_release
-from ..own_work import boxes, understand
+from ..own_work import boxes, questions
 from ..running.collection import Collection, InProcessSubmission, run_in_process
 from ..sandbox.worker.loading import describe
 from ..testing.observation import side_by_side
@@ -116,7 +116,7 @@ class Course:
     def understand(self, number: str) -> None:
         """Asks three questions about the answer to a task whose tests pass."""
         try:
-            print(understand.tell(number, self.answers()[0], self.assignment))
+            print(questions.tell(number, self.answers()[0], self.assignment))
         except UserError as error:
             print(error)
 

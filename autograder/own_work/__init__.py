@@ -1,7 +1,6 @@
 """Own tests, questions and bug hunts about students' own code: at home, in a conversation, or in a sitting in class.
 
-    questions.py  kinds of questions: shapes, numbers, calls that a changed line affects
-    understand.py  questions at home, and the answers that are handed in
+    questions.py  kinds of questions: shapes, numbers, calls that a changed line affects; those at home
     sheets.py     questions that staff ask: drawn, printed; the key of a sitting, and how many answers are right
     hunts.py      one line of a component is changed; hunts on paper
     boxes.py      hunts at home; a model that was trained with a mistake

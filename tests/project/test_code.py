@@ -69,7 +69,7 @@ def test_what_runs_in_the_worker_imports_itself_and_libraries_only(folder):
 
 def test_an_assignment_imports_only_what_the_guide_names():
     """Its code stands on the engine's tests and sandbox, never on grading, reports or releases."""
-    own_work = (f"own_work/{module}.py" for module in ("boxes", "questions", "student_lines", "understand"))
+    own_work = (f"own_work/{module}.py" for module in ("boxes", "questions", "student_lines"))
     named = (*own_work, "course/assignment_code", "testing/", "intake/sources")
     allowed = ("foundation/", *(f"autograder/{name}" for name in named))
     pairs = imports_of("assignment/", without="assignment/proof/variants/")

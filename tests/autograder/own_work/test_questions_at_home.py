@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.intake.sources import read_sources
-from autograder.own_work.questions import Question
-from autograder.own_work.understand import find, read_answers, tell
+from autograder.own_work.questions import Question, find, read_answers, tell
 from autograder.running.collection import InProcessSubmission
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import CheckFailed, State
