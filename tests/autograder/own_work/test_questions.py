@@ -1,24 +1,37 @@
-"""Questions on paper: the answer is what the student's code does, and the other options are not."""
+"""Questions: the answer is what the student's code does, on paper and at home, here and in the sandbox."""
 
 from __future__ import annotations
 
 import random
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from autograder.grading.provenance import Seeds
+from autograder.intake.sources import read_sources
 from autograder.intake.submission import take_in
 from autograder.own_work.graded import InSandbox
 from autograder.own_work.hunts import hunt_question
-from autograder.own_work.questions import input_question, shape_question, value_question
+from autograder.own_work.questions import (
+    Question,
+    find,
+    input_question,
+    read_answers,
+    shape_question,
+    tell,
+    value_question,
+)
 from autograder.own_work.sheets import Examiner
+from autograder.running.collection import InProcessSubmission
+from autograder.sandbox.submission import Sandbox
+from autograder.testing.results import CheckFailed, State
 from foundation.assignment_file import read_assignment
-from foundation.places import SKELETON
+from foundation.command_line import UserError
+from foundation.places import REFERENCE, SKELETON
 
 from ..conftest import write_submission
 
-pytestmark = pytest.mark.slow  # submissions are run many times
 ASSIGNMENT = read_assignment()
 ATTENTION, NORM = "attention.scaled_dot_product_attention", "layers.LayerNorm"
 SEEDS = range(2)
@@ -49,6 +62,7 @@ def asked(intake, grader):
     return asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_shape_is_the_value_s_own(asked, seed):
     question, _ = asked(shape_question, seed)
@@ -60,6 +74,7 @@ def test_a_shape_is_the_value_s_own(asked, seed):
     assert code.split("(")[0] in question.lines[int(number) - 1] and question.marked == int(number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_numbers_are_those_of_the_line(asked, seed):
     question, _ = asked(value_question, seed, NORM)
@@ -70,6 +85,7 @@ def test_numbers_are_those_of_the_line(asked, seed):
     assert question.answer == ", ".join(f"{number:g}" for number in held)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [ATTENTION, NORM])
 def test_the_call_that_differs_is_the_only_one_with_other_inputs_too(asked, intake, grader, name):
     question, _ = asked(input_question, 1, name)
@@ -78,6 +94,7 @@ def test_the_call_that_differs_is_the_only_one_with_other_inputs_too(asked, inta
     assert [option for option in question.options if (option in differing) is wanted] == [question.answer]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_hunt_shows_one_quiet_change(asked, seed):
     question, component = asked(hunt_question, seed)
@@ -93,6 +110,7 @@ def test_a_hunt_shows_one_quiet_change(asked, seed):
     assert not any(shown.lstrip().startswith(("#", '"""')) for shown in question.lines)
 
 
+@pytest.mark.slow
 def test_a_student_gets_the_same_questions_all_term_and_others_get_others(examiner, intake):
     once, again = (examiner.sheet("anna", "Anna", intake) for _ in range(2))
     assert once == again and len(once.questions) == 5
@@ -100,6 +118,7 @@ def test_a_student_gets_the_same_questions_all_term_and_others_get_others(examin
     assert once.questions != examiner.sheet("ben", "Ben", intake).questions
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_about_what_does_not_work_or_is_not_there(examiner, tmp_path):
     fault = ("attention", " / math.sqrt(query.size(-1))", "")
     path = write_submission(tmp_path / "bob", fault, modules=("attention",))
@@ -110,6 +129,7 @@ def test_nothing_is_asked_about_what_does_not_work_or_is_not_there(examiner, tmp
     )
 
 
+@pytest.mark.slow
 def test_a_skeleton_gets_no_questions(examiner, tmp_path):
     skeleton = examiner.sheet("eve", "Eve", take_in(SKELETON, SKELETON, ASSIGNMENT))
     assert skeleton.questions == () and skeleton.reason.startswith("not all tests pass for InputEmbedding, ")
@@ -118,6 +138,7 @@ def test_a_skeleton_gets_no_questions(examiner, tmp_path):
     assert nothing.questions == () and nothing.reason == "none of the assignment's components is in the submission"
 
 
+@pytest.mark.slow
 def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path):
     """Code that works in tests, and not in the calls that questions are about."""
     text = "    return weights @ value, weights"
@@ -125,3 +146,124 @@ def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path):
     path = write_submission(tmp_path / "mallory", ("attention", text, evil), modules=("attention",))
     sheet = examiner.sheet("mallory", "Mallory", take_in(path, SKELETON, ASSIGNMENT))
     assert sheet.questions and "input" not in {question.kind for question in sheet.questions}
+
+
+PLAIN = '''import torch
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    """Computes it."""
+    scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5
+
+    # Forbidden keys.
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
+'''
+
+
+def sources(**changed):
+    made = read_sources(REFERENCE, REFERENCE)
+    return {**made, **{name: (f"{name}.py", text) for name, text in changed.items()}}
+
+
+def asked_at_home(text):
+    return find(ATTENTION, InProcessSubmission(sources(attention=text), ASSIGNMENT), ASSIGNMENT)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return asked_at_home(PLAIN)
+
+
+def test_shapes_and_numbers_are_asked_about_numbered_lines(plain):
+    lines = plain.listing.split("\n")
+    assert len(lines) == 6 and lines[1].split(maxsplit=1)[0] == "2"
+    assert "Computes" not in plain.listing and "Forbidden" not in plain.listing
+    assert [question.kind for question in plain.questions] == ["shape", "value", "shape"]
+    for question in plain.questions:
+        assert lines[question.marked - 1].split()[0] == str(question.marked)
+        assert f"of line {question.marked}" in question.text[-1]
+
+
+def test_a_syntax_error_is_named():
+    with pytest.raises(CheckFailed, match=r"attention\.py, line 1: invalid syntax"):
+        asked_at_home("def f(:")
+
+
+def test_a_change_asks_anew_and_a_comment_does_not(plain):
+    assert asked_at_home(PLAIN.replace("# Forbidden keys.", "# Keys that are forbidden.\n    # At all.")) == plain
+    assert asked_at_home(PLAIN.replace("-1e9", "-1e8")).tag != plain.tag
+
+
+@pytest.mark.slow
+def test_the_sandbox_asks_the_same(grader):
+    for changed in ({}, {"attention": PLAIN}):
+        with Sandbox(sources(**changed), ASSIGNMENT, zygote=grader.zygote) as sandbox:
+            for component in (ATTENTION, NORM):
+                here = find(component, InProcessSubmission(sources(**changed), ASSIGNMENT), ASSIGNMENT)
+                assert find(component, sandbox, ASSIGNMENT) == here
+
+
+@pytest.mark.parametrize(
+    "typed, is_right", [("(2, 0.33)", True), ("2 x .334", True), ("2", False), ("(2, 0.33, 1)", False), ("", False)]
+)
+def test_numbers_count_in_their_order_but_for_rounding(typed, is_right):
+    assert Question("value", "", (), "2, 0.33").is_answered(typed) == is_right
+
+
+ANSWER = "{'1.2 TAG': ['1', '2', '3']}"
+RIGHT_OR_WRONG = {  # what is handed in, how it ends, and the message
+    "none": ("return {}", State.NOT_ATTEMPTED, "TODO E.6: your answers about 1.2"),
+    "of earlier code": ("return {'1.2 000000': ['1', '2', '3']}", State.FAILED, "your code has changed: `understand`"),
+    "wrong": (f"return {ANSWER}", State.FAILED, "what your code does"),
+    "too few": ("return {'1.2 TAG': ['1']}", State.FAILED, "a list of 3 texts"),
+    "a list": ("return [1]", State.FAILED, "a dictionary"),
+}
+HOSTILE = {  # what is handed in, and the message; nothing of it is run
+    "equal to everything": (
+        "return {'1.2 TAG': [type('Yes', (), {'__eq__': lambda *given: True})()] * 3}",
+        "a dictionary of texts that you have typed",
+    ),
+    "never ends": (f"while True: pass\n    return {ANSWER}", "what your code does"),
+    "megabytes": (f"return {{'1.2 TAG': ['{'7' * 3_000_000}', '1', '1']}}", "what your code does"),
+    "no numbers": ("return {'1.2 TAG': ['nan', 'inf', '-1e999']}", "what your code does"),
+    "lists of lists": ("return {'1.2 TAG': [[['2', 3]], {}, ()]}", "a list of 3 texts"),
+    "too deep": (f"return {{'1.2 TAG': {'[' * 5000}{']' * 5000}}}", "understanding.py, line 2: "),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [*RIGHT_OR_WRONG, *(pytest.param(name, marks=pytest.mark.hostile) for name in HOSTILE)]
+)
+def test_answers_are_judged_in_one_line(plain, grader, name):
+    body, state, message = RIGHT_OR_WRONG.get(name) or (HOSTILE[name][0], State.FAILED, HOSTILE[name][1])
+    text = f"def answers():\n    {body.replace('TAG', plain.tag)}\n"
+    with Sandbox(sources(attention=PLAIN, understanding=text), ASSIGNMENT, zygote=grader.zygote) as sandbox:
+        *_, ended = grader.tests.run(sandbox, 1, only="task_e_6")
+    [outcome] = [outcome for outcome in ended["task_e_6"] if "about attention" in outcome.test]
+    assert outcome.state is state and message in outcome.message and len(outcome.message) < 600
+
+
+@pytest.mark.parametrize(
+    "number, given, message",
+    [
+        ("1.2", {"attention": PLAIN.replace(" / query.size(-1) ** 0.5", "")}, "pass the tests of 1.2 first"),
+        ("1.4", {"layers": (SKELETON / "layers.py").read_text(encoding="utf-8")}, "pass the tests of 1.4 first"),
+        ("1.1", {}, "no questions about '1.1': expected one of 1.2, 1.3, 1.4"),
+    ],
+)
+def test_questions_come_after_the_tests(number, given, message):
+    with pytest.raises(UserError, match=message):
+        tell(number, sources(**given), ASSIGNMENT)
+
+
+def test_a_missing_file_is_named():
+    with pytest.raises(NotImplementedError, match=r"understanding\.py is missing"):
+        read_answers("understanding.answers", SimpleNamespace(sources={}))
+
+
+def test_the_entry_for_the_answers_is_shown():
+    text = tell("1.4", sources(), ASSIGNMENT)
+    assert '    "1.4 ' in text and "(task E.6)" in text
