@@ -1,10 +1,18 @@
 """Tasks 2.1 and 2.2: encoder and decoder layer; with norm_first, extension E.2.
 
-`layer.draw((b, t, s), masks)` makes the arguments of the call: x (b, t, d) and mask for the encoder's layer; x,
-memory (b, s, d), src_mask and tgt_mask for the decoder's. Masks of x and of the memory are: "padding", (b, 1, t, t) and
-(b, 1, 1, s); "two axes", (t, t) and (t, s); "each head", (b, h, t, t) and (b, h, t, s). Layers are in eval mode.
+x becomes norm(x + sublayer(x)); with norm_first, x + sublayer(norm(x)). Attention, feed-forward network and LayerNorm
+inside are stand-ins, so that mistakes in them cost nothing here. Expected are PyTorch's own layers around the same
+stand-ins. How such tests are written: `autograder.testing.subject`.
 
-x becomes norm(x + sublayer(x)); with norm_first, x + sublayer(norm(x)). The parts inside are stand-ins.
+`layer.draw((b, t, s), masks)` makes the arguments of the call, for b sentences with t positions of x, in which there
+are vectors of zeros, and s of the memory: x (b, t, d) and mask for the encoder's layer; x, memory (b, s, d), src_mask
+and tgt_mask for the decoder's. The masks, for x and for the memory: "none"; "padding", any mask (b, 1, t, t) and one
+of padding (b, 1, 1, s); "two axes", (t, t) and (t, s); "each head", (b, h, t, t) and (b, h, t, s); "a query without
+keys", the same.
+
+Layers are in eval mode, which must switch off their dropout of 0.3; masks, gradients and side effects are judged
+without dropout, so that this mistake costs one item. Rows in float32 run without gradients, all others in float64. A
+test's item is a line of the rubric in `assignment.toml`, which also says what else is lost with it.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +28,7 @@ from assignment.expected.dropout import expect_dropped_entries
 from assignment.expected.flows import flow_of
 from assignment.expected.layers import Sizes
 from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
-from assignment.expected.subjects import PARTS_OF_LAYERS as PARTS
+from assignment.expected.subjects import PARTS_OF_LAYERS as RETURNED
 from assignment.expected.subjects import layer as layer_of
 from autograder.testing.case import ALMOST_ALL, Case, SubmissionUnderTest, each_dtype, in_dtypes, rows_of
 from autograder.testing.comparison import alike
@@ -35,6 +43,7 @@ LAYERS = [
 ]
 each_layer = pytest.mark.parametrize("kind, norm_first", LAYERS)
 OF_POST_NORM = [pytest.param(*row.values[:1], marks=row.marks) for row in LAYERS if not row.values[1]]
+# The rubric of E.2, which norm_first belongs to, has no items for what these test.
 each_post_norm_layer = pytest.mark.parametrize("kind", OF_POST_NORM)
 RULES = {
     False: "for each sublayer in turn: what does it read, with which mask, what is added, and what is normalised?",
@@ -90,7 +99,7 @@ def test_masks(
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
     layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first))
     look_at = "the weights of each attention, (b, h, q, k), in the order that the docstring gives"
-    layer.expect_values(layer.draw((3, 4, 5), "none"), look_at, of=PARTS[kind][1:])
+    layer.expect_values(layer.draw((3, 4, 5), "none"), look_at, of=RETURNED[kind][1:])
 
 
 @pytest.mark.item("dropout")
@@ -101,7 +110,8 @@ def test_dropout_acts_on_the_sublayers(
 ) -> None:
     layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout)
     inputs = layer.draw((3, 11, 5), "none")
-    inputs = {**inputs, "x": case.normal(3, 11, layer.sizes.d_model)}  # of no vector does epsilon decide the norm
+    # Without vectors of zeros, whose norm epsilon decides.
+    inputs = {**inputs, "x": case.normal(3, 11, layer.sizes.d_model)}
     look_at = "on which tensors does dropout act, at which point, and with which rate?"
     layer.call.train()
     judged: Subject = layer
@@ -110,7 +120,7 @@ def test_dropout_acts_on_the_sublayers(
             raise layer.formulas
 
         def output(*arguments: Tensor | None) -> object:  # the weights are free: dropout may act on them, too
-            return first_part(layer.call(*arguments), PARTS[kind])
+            return first_part(layer.call(*arguments), RETURNED[kind])
 
         # It drops nearly all: the output must be that of the same layer in which every sublayer's output is 0.
         formulas = [partial(first_without_sublayers, formula) for formula in layer.formulas]
@@ -126,11 +136,11 @@ def what_is_dropped(
     """Says of a layer in train mode on which outputs dropout does not act, or whether x is lost; "" otherwise."""
     returned = output(*inputs.values())
     doubled = [value if value is None else value.double() for value in inputs.values()]
-    parts = flow_of(kind).dropped
-    for count in range(len(parts), 0, -1):
-        for spared in combinations(parts, count):
+    name_at = flow_of(kind).dropped
+    for count in range(len(name_at), 0, -1):
+        for spared in combinations(name_at, count):
             if any(alike(returned, formula(*doubled, kept=0.0, spared=spared)[0]) for formula in formulas):
-                names = "any sublayer" if count == len(parts) else " and ".join(parts[place] for place in spared)
+                names = "any sublayer" if count == len(name_at) else " and ".join(name_at[place] for place in spared)
                 return f"this is the right result if dropout does not act on the output of {names}"
     other = {**inputs, "x": torch.randn_like(inputs["x"])}
     is_lost = alike(output(*other.values()), returned)
