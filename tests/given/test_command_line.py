@@ -18,7 +18,6 @@ from given.pictures import plot_history, plot_matrices
 from given.run_folder import Checkpoint
 from reference import attention
 from reference.__main__ import main
-from reference.data import read_pairs
 from reference.masks import causal_mask
 from reference.vocab import join_subwords
 
@@ -134,6 +133,9 @@ def test_runs_are_compared_by_what_differs(folder, tmp_path, capsys):
         (["train", "--out-file", "x"], "has no effect without --test-file"),
         (["train", "--corpus", "nowhere"], "nowhere: expected one file train.bpe or train.words; found no such file"),
         (["train", "--d-model", "18"], "ValueError: d_model = 18 is not a multiple of n_heads = 4"),
+        (["train", "--dropout", "1.5"], "dropout = 1.5: expected between 0 and 1"),
+        (["train", "--epochs", "-1"], "epochs = -1: expected at least 1"),
+        (["train", "--diagonal-random", "0.5"], "diagonal_random = 0.5 has no effect with diagonal_width = 0"),
         (["train", "--epochs", "2", "--max-steps", "3"], "--epochs 2 has no effect: max_steps = 3 counts in its place"),
         (["train", "--device", "nosuch"], "--device nosuch: it cannot be used here: "),
         (["train", "--resume", "--dropout", "0.3"], "--resume keeps the settings of the run but its length; leave out"),
@@ -253,30 +255,18 @@ SENTENCES = [
     for subject, other in (("Ich", "I"), ("Du", "You"), ("Wir", "We"))
     for verb, action in (("esse", "eat"), ("schlafe", "sleep"), ("lese", "read"))
 ]
-RAW = [(f"Ein Haus, {n} Katzen.", f"It's a house, {n} cats.") for n in range(40)]
 
 
 @pytest.fixture(scope="module")
-def prepare(tmp_path_factory):
-    """Prepares a corpus of pairs, with these options more."""
-
-    def run(pairs, *more):
-        folder = tmp_path_factory.mktemp("corpus")
-        for side, name in enumerate(("de", "en")):
-            (folder / name).write_text("".join(f"{pair[side]}\n" for pair in pairs))
-        where = ["--train", folder / "de", folder / "en", "--languages", "de", "en", "--test", 0, "--vocabulary", 60]
-        assert data(["prepare", *map(str, [*where, "--output", folder / "corpus", *more])]) == 0
-        return folder / "corpus"
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def german(prepare, tmp_path_factory):
+def german(tmp_path_factory):
     """A trained model, small but good at its nine sentences, with its tokenizers."""
-    corpus = prepare(SENTENCES, "--dev", 0)
+    folder = tmp_path_factory.mktemp("run")
+    pairs, corpus = folder / "pairs", folder / "corpus"
+    pairs.write_text("".join(f"{german}\t{english}\n" for german, english in SENTENCES))
+    options = ["--languages", "de", "en", "--dev", "0", "--test", "0", "--vocabulary", "60"]
+    assert data(["prepare", "--pairs", str(pairs), "--output", str(corpus), *options]) == 0
     shutil.copy(corpus / "train.bpe", corpus / "dev.bpe")
-    folder, length = tmp_path_factory.mktemp("run"), ["--max-steps", "150", "--report-every", "150"]
+    length = ["--max-steps", "150", "--report-every", "150"]
     flags = ["--corpus", str(corpus), "--output", str(folder), "--preset", "tiny", "--batch-size", "9", *length]
     assert main(["train", *flags, "--learning-rate", "5e-3", "--dropout", "0"]) == 0
     return folder
@@ -314,13 +304,3 @@ def test_standard_streams(german, tmp_path, monkeypatch, capsys):
     (tmp_path / "text.txt").write_text("Ich esse.\n")
     assert main([*command, str(tmp_path / "text.txt"), "--output", "-"]) == 0
     assert capsys.readouterr() == ("I eat .\n", "")
-
-
-@pytest.mark.parametrize(
-    "encoding, pre_tokenizer, joint", [("bpe", "signs", True), ("bpe", "whitespace", False), ("words", "signs", False)]
-)
-def test_raw_text_becomes_the_tokens_of_the_corpus(prepare, encoding, pre_tokenizer, joint):
-    folder = prepare(RAW, "--dev", 4, "--encoding", encoding, "--pre-tokenizer", pre_tokenizer, *["--joint"] * joint)
-    tokenizer, train = load_tokenizer(folder), read_pairs(folder / f"train.{encoding}")
-    tokens = {tuple(split_text(tokenizer, source, "@@")) for source, _ in RAW}
-    assert tokens >= {tuple(source) for source, _ in train}

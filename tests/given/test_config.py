@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import re
 from dataclasses import asdict, fields, replace
 
 import pytest
@@ -10,7 +9,7 @@ import torch
 from torch import nn
 
 from given.command_line import choose_device
-from given.config import PRESETS, Config, ConfigError, add_config_flags, config_from_flags
+from given.config import PRESETS, Config, add_config_flags, config_from_flags
 from given.package import Setup, embedding_tables, make_optimizer
 from given.run_folder import Checkpoint
 from reference.__main__ import main
@@ -63,19 +62,6 @@ def test_presets_train_through_the_real_loading_code(tmp_path, name, capsys):
     assert "15 training and 4 dev pairs of up to 4 and 4 tokens, " in printed
     saved = Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt")
     assert (saved.step, saved.config.n_layers) == (2, PRESETS[name].n_layers)
-
-
-@pytest.mark.parametrize(
-    "settings, message",
-    [
-        ({"dropout": 1.5}, "dropout = 1.5: expected between 0 and 1"),
-        ({"epochs": -1}, "epochs = -1: expected at least 1"),
-        ({"diagonal_random": 0.5}, "diagonal_random = 0.5 has no effect with diagonal_width = 0"),
-    ],
-)
-def test_bad_settings_say_what_would_be_right(settings, message):
-    with pytest.raises(ConfigError, match=f"^{re.escape(message)}"):
-        Config(**settings)
 
 
 def test_every_setting_has_a_flag_which_changes_the_preset():
@@ -141,14 +127,13 @@ def test_weight_decay_shrinks_matrices_and_leaves_biases():
         torch.testing.assert_close(new.data, old * (1 - 0.1 * 0.5) if old.dim() > 1 else old)
 
 
-@pytest.mark.parametrize("epsilon", [1e-8, 1e-2])
-def test_adam_takes_its_epsilon(epsilon):
+def test_adam_takes_its_epsilon():
     model = nn.Linear(1, 1, bias=False)
-    optimizer = make_optimizer(replace(SMALL, adam_epsilon=epsilon, learning_rate=1.0), model)
+    optimizer = make_optimizer(replace(SMALL, adam_epsilon=0.01, learning_rate=1.0), model)
     before, gradient = model.weight.item(), 1e-3
     model.weight.grad = torch.full((1, 1), gradient)
     optimizer.step()
-    assert before - model.weight.item() == pytest.approx(gradient / (gradient + epsilon), rel=1e-3)
+    assert before - model.weight.item() == pytest.approx(gradient / (gradient + 0.01), rel=1e-3)
 
 
 @pytest.mark.parametrize("available, chosen", [(["cuda", "mps"], "cuda"), (["mps"], "mps"), ([], "cpu")])
