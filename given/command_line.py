@@ -11,7 +11,8 @@ from pathlib import Path
 
 import torch
 
-from foundation.assignment_file import read_assignment, released_folder
+from autograder.intake.sources import read_own_sources
+from foundation.assignment_file import read_assignment
 from foundation.command_line import Parser, UserError, print_anywhere, run_command
 
 from . import checks, decoding, drawing, run_folder, training
@@ -92,18 +93,17 @@ def give_hint(options: argparse.Namespace) -> int:
 
 def ask(options: argparse.Namespace) -> int:
     """Asks three questions about your own code for a task whose tests pass."""
-    from autograder.own_work.questions import give
+    from autograder.own_work.questions import tell
 
-    return give(options.task)
+    print(tell(options.task, read_own_sources(), read_assignment()))
+    return 0
 
 
 def show_hunts(options: argparse.Namespace) -> int:
     """Shows your bug hunts, your own components with one line changed, and a model trained with a mistake."""
-    from autograder.intake.sources import read_sources
     from autograder.own_work.boxes import tell_hunts
 
-    sources = read_sources(released_folder(), released_folder())
-    print(tell_hunts(options.name, sources, read_assignment(), options.answer))
+    print(tell_hunts(options.name, read_own_sources(), read_assignment(), options.answer))
     return 0
 
 

@@ -7,6 +7,7 @@ in which `MultiHeadedAttention` calls `scaled_dot_product_attention` once, for a
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -17,8 +18,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 
 from .config import ConfigError
 from .decoding import add_checkpoint_flag, forced_decode, load_model, translate
@@ -161,30 +160,11 @@ class Matrices:
 def catch(
     attend: Callable[..., tuple[Tensor, Tensor]], query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> Matrices:
-    """Calls a `scaled_dot_product_attention` and keeps what goes in and comes out, with the scores on the way.
-
-    Without a softmax of PyTorch's in it, the logarithms of the weights take the place of the scores.
-    """
-    with Softmaxes() as seen:
-        context, weights = attend(query, key, value, mask)
-    scores = next((scores for scores in seen.inputs if scores.shape == weights.shape), weights.log())
+    """Calls a `scaled_dot_product_attention` and keeps what goes in and comes out; the scores are the formula's."""
+    context, weights = attend(query, key, value, mask)
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    scores = scores if mask is None else scores.masked_fill(~mask, -math.inf)
     return Matrices(query, key, value, scores, weights, context)
-
-
-class Softmaxes(TorchFunctionMode):
-    """Keeps what every softmax of PyTorch's is computed of, within a block."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inputs: list[Tensor] = []
-
-    def __torch_function__(
-        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        """Makes the call."""
-        if func in (torch.softmax, Tensor.softmax, functional.softmax):
-            self.inputs += [argument for argument in args[:1] if isinstance(argument, Tensor)]
-        return func(*args, **(kwargs or {}))
 
 
 @contextmanager

@@ -143,12 +143,9 @@ def prepare(options: argparse.Namespace) -> tuple[Experiment, dict[str, bytes]]:
     if options.attention_through_time is not None and not experiment.watched:
         pairs = chain(dev_pairs, train_pairs)
         experiment.watched = find_pair(package, options.attention_through_time, pairs)
-    languages = files["train"].parent / LANGUAGES
-    if not languages.is_file():
-        return experiment, {}
-    from .extras.raw_text import tokenizer_files
-
-    return experiment, tokenizer_files(languages.parent)
+    folder = files["train"].parent
+    paths = [folder / LANGUAGES, *folder.glob("tokenizer*.json")] if (folder / LANGUAGES).is_file() else []
+    return experiment, {path.name: path.read_bytes() for path in paths}
 
 
 def find_pair(package: Package, sentence: str, pairs: Iterable[Pair]) -> Watched:

@@ -193,24 +193,19 @@ def assemble(folder: Path, history: Sequence[str], skeleton: Sources, assignment
     """
     live = _latest([Cell(HERE, number, text, is_answer=True) for number, text in enumerate(history) if text.strip()])
     defined: set[str] = set().union(*map(_definitions, live))
-    saved = [cell for cell in saved_cells(folder) if defined.isdisjoint(_definitions(cell))]
+    saved: list[Cell] = []
+    for path in sorted(folder.glob("*.ipynb")):
+        try:
+            saved += (cell for cell in read_notebook(path.read_bytes(), path.name) if not cell.is_text)
+        except RefusedError as error:
+            raise IntakeError(f"{path.name}: {error}") from None
+    saved = [cell for cell in saved if defined.isdisjoint(_definitions(cell))]
     distribution = Distribution([*saved, *live], skeleton, assignment, "your notebooks")
     # A cell that was run and defines nothing, such as a misspelled experiment, stays in the history for good.
     counting = {
         cell: why for cell, why in distribution.unreadable.items() if cell.notebook != HERE or _definitions(cell)
     }
     return {**skeleton, **distribution.sources}, distribution.origins, counting
-
-
-def saved_cells(folder: Path) -> list[Cell]:
-    """The code cells of all notebooks of a folder, in the order of their names."""
-    cells: list[Cell] = []
-    for path in sorted(folder.glob("*.ipynb")):
-        try:
-            cells += (cell for cell in read_notebook(path.read_bytes(), path.name) if not cell.is_text)
-        except RefusedError as error:
-            raise IntakeError(f"{path.name}: {error}") from None
-    return cells
 
 
 def _latest(cells: list[Cell]) -> list[Cell]:

@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
+from traceback import walk_tb
 from types import TracebackType
 
 import pytest
@@ -57,9 +58,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Registers a marker for each task, draws a seed unless one is given, and begins a student's own run."""
+    """Registers a marker for each task, draws a seed unless one is given, and begins a student's own run.
+
+    The assignment is the one around pytest's root folder, or else the kit's own.
+    """
     torch.set_num_threads(1)
-    assignment = assignment_of(config)
+    around = config.rootpath.parent
+    try:
+        assignment = read_assignment(around if (around / ASSIGNMENT_FILE.name).is_file() else ASSIGNMENT)
+    except UserError as error:
+        pytest.exit(str(error), returncode=2)
     for task in assignment.tasks:
         config.addinivalue_line("markers", f"{task.marker}: {task.number} {task.title}")
     config.addinivalue_line("markers", "item(name): the rubric item of its task that a test belongs to")
@@ -75,15 +83,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts the test of side effects first in its file: what it finds may be behind whatever else fails."""
     files = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
     items.sort(key=lambda item: (files[item.path], item_of(item) != SIDE_EFFECTS))
-
-
-def assignment_of(config: pytest.Config) -> Assignment:
-    """The assignment whose tests these are: the one around pytest's root folder, or else the kit's own."""
-    around = config.rootpath.parent
-    try:
-        return read_assignment(around if (around / ASSIGNMENT_FILE.name).is_file() else ASSIGNMENT)
-    except UserError as error:
-        pytest.exit(str(error), returncode=2)
 
 
 @pytest.fixture(scope="session")
@@ -122,7 +121,7 @@ class OwnRun:
         self._tests: dict[str, list[str]] = {}  # by marker, node ids of all tests, also of those that are left out
         self._outcomes: dict[str, Outcome] = {}
         self._errors: dict[str, BaseException] = {}  # by node id, of failures
-        self._shown: list[Outcome] = []  # the failures that are shown in full, one for each task
+        self._contrasts: dict[str, str] = {}  # of the failures that are shown in full, one for each task, by node id
         self._failed: set[str] = set()  # test functions
         self._hinted: list[Task] = []  # tasks for which there may be a hint
         self._screen = os.fdopen(os.dup(2), "w")  # before pytest captures what is printed
@@ -171,23 +170,20 @@ class OwnRun:
             raised.__suppress_context__ = True
         for error in (raised, raised.__cause__, raised.__context__):
             kept = None
-            for entry in reversed([*_entries(error.__traceback__ if error else None)]):
-                path = Path(entry.tb_frame.f_code.co_filename)
+            for frame, line in reversed([*walk_tb(error.__traceback__ if error else None)]):
+                path = Path(frame.f_code.co_filename)
                 if path == test or self._folders & {*path.parents}:
-                    kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+                    kept = TracebackType(kept, frame, frame.f_lasti, line)
             if error is not None and kept is not None:
                 error.__traceback__ = kept
         return pytest.ExceptionInfo.from_exception(raised)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        """Says which test is running, if it takes long."""
+        """Forgets the calls of the test before; says which test is running, if it takes long."""
+        contrast.begin()
         with telling_if_long(item.name, self._screen):
             yield
-
-    def pytest_runtest_setup(self) -> None:
-        """Forgets the calls of the test before."""
-        contrast.begin()
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """Gives no letter to what is still to be written."""
@@ -201,20 +197,17 @@ class OwnRun:
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if self._is_picked or reporter is None:
             return
-        contrasts: dict[str, str] = {}  # of the failures that are shown, by node id
-        for nodeid in self._tests.get("given", []):
-            if nodeid in self._errors:
-                self._shown.append(self._outcomes[nodeid])
-                contrasts[nodeid] = ""
+        self._contrasts = {nodeid: "" for nodeid in self._tests.get("given", []) if nodeid in self._errors}
         for task in self._assignment.tasks:
             outcomes = self._outcomes_of(task)
             if missed := [outcome for outcome in outcomes if outcome.nodeid in self._errors]:
-                self._shown.append(shown := most_telling(missed, outcomes))
+                shown = most_telling(missed, outcomes)
                 calls = [call for outcome in outcomes for call in outcome.calls]
-                contrasts[shown.nodeid] = contrast.only(calls, shown.calls)
+                self._contrasts[shown.nodeid] = contrast.only(calls, shown.calls)
         for report in reporter.stats.pop("failed", []):
-            reporter.stats.setdefault("failed" if report.nodeid in contrasts else NOT_SHOWN, []).append(report)
-            add_contrast(report, contrasts.get(report.nodeid, ""))
+            kind = "failed" if report.nodeid in self._contrasts else NOT_SHOWN
+            reporter.stats.setdefault(kind, []).append(report)
+            add_contrast(report, self._contrasts.get(report.nodeid, ""))
 
     def _outcomes_of(self, task: Task) -> list[Outcome]:
         """Return the outcomes of the tests of a task that have run."""
@@ -258,13 +251,13 @@ class OwnRun:
 
     def _about_failures(self) -> Iterator[str]:
         """Yields the first failed comparison, the command for its test alone, and the number of failures not shown."""
-        for outcome in self._shown[:1]:
-            error, seed = self._errors[outcome.nodeid], self._config.stash[SEED]
+        for nodeid in [*self._contrasts][:1]:
+            error, seed = self._errors[nodeid], self._config.stash[SEED]
             if isinstance(error, CheckFailed) and error.compared and (drawn := side_by_side(*error.compared)):
                 yield from [*drawn, ""]
-            command = f'python -m pytest "{outcome.nodeid}" --seed {seed}'
+            command = f'python -m pytest "{nodeid}" --seed {seed}'
             yield f"the first failure alone, where breakpoints work: {command}"
-        if n := len(self._errors) - len(self._shown):
+        if n := len(self._errors) - len(self._contrasts):
             more = "1 more test fails" if n == 1 else f"{n} more tests fail"
             yield f"{more}, perhaps for the same reason; name a test to see its message"
 
@@ -283,13 +276,6 @@ class OwnRun:
         lost = [mark for mark in result.items if mark.missed or mark.requires]
         missing = ", ".join(mark.name + f" ({mark.points:.3g})" * bool(task.points) for mark in lost)
         return points + f"; missing: {missing}" * bool(lost)
-
-
-def _entries(entry: TracebackType | None) -> Iterator[TracebackType]:
-    """A traceback, one by one."""
-    while entry is not None:
-        yield entry
-        entry = entry.tb_next
 
 
 def add_contrast(report: pytest.TestReport, text: str) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from foundation.assignment_file import released_folder
 from foundation.assignment_tables import Contract
 from foundation.command_line import UserError
 from foundation.texts import line_of, printable
@@ -107,6 +108,12 @@ def read_sources(folder: Path, release: Path) -> dict[str, Source]:
     if ADAPTERS in own:
         own = {f"{OWN_MODEL}.{module}": source for module, source in own.items()}
     return {**read_modules(release), **own}
+
+
+def read_own_sources() -> dict[str, Source]:
+    """The modules of the students' package of the kit's own assignment. Raises: IntakeError."""
+    folder = released_folder()
+    return read_sources(folder, folder)
 
 
 def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:

@@ -21,15 +21,15 @@ from typing import Any
 from torch import Tensor
 from tqdm import tqdm
 
-from foundation.assignment_file import Assignment, Task, read_assignment, released_folder
+from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError
 
 from ..course.assignment_code import stand_ins_of
-from ..intake.sources import Sources, read_sources
+from ..intake.sources import Sources, read_own_sources
 from ..running.collection import Collection, InProcessSubmission, run_in_process
 from ..testing.case import SubmissionUnderTest, number_of
 from ..testing.results import Outcome
-from .hunts import SEED, Hunt, answer_of, draw_hunt, hunted, student_of
+from .hunts import SEED, Hunt, check_answer, draw_hunt, hunted, student_of
 from .questions import LETTERS
 from .student_lines import listing_of
 from .versions import Versions
@@ -102,7 +102,7 @@ def open_box(number: str, student: str, sources: Sources, assignment: Assignment
 
 def box(number: str, student: str, kind: str = "box") -> Callable[..., Any]:
     """Return your component of a task with the changed line; it takes tensors, or numbers in lists."""
-    return open_box(number, student, read_sources(released_folder(), released_folder()), read_assignment(), kind)
+    return open_box(number, student, read_own_sources(), read_assignment(), kind)
 
 
 right = partial(box, kind="right")
@@ -113,11 +113,9 @@ def check_at_home(submission: SubmissionUnderTest, task: Task, item: str, assign
     """Check an item of the rubric on the student's own machine. Raises: CheckFailed, NotImplementedError, UserError."""
     __tracebackhide__ = True
     student = student_of(task.components[0], submission.sources)
-    number, _, part = item.partition(": ")
-    hunts = hunts_at_home(student, submission.sources, assignment)
-    answers = submission.apply("find", task.components[0], [hunt.content for hunt in hunts], isolated=False)
-    [hunt] = [candidate for candidate in hunts if candidate.number == number]
-    hunt.check(part, answer_of(hunt, answers))
+    hunts = {hunt.number: hunt for hunt in hunts_at_home(student, submission.sources, assignment)}
+    contents = [hunt.content for hunt in hunts.values()]
+    check_answer(item, hunts, submission.apply("find", task.components[0], contents, isolated=False))
 
 
 def tell_hunts(student: str, sources: Sources, assignment: Assignment, answer: str = "") -> str:

@@ -21,7 +21,7 @@ from ..sandbox.errors import SubmissionError, SubmissionTimeoutError
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
 from ..testing.results import CheckFailed, Outcome, State, TaskResult, judge_task
-from .hunts import SEED, Hunt, answer_of, draw_hunt, hunted, student_of
+from .hunts import SEED, Hunt, check_answer, draw_hunt, hunted, student_of
 from .own_tests import Implementation, Suite, try_all
 from .student_lines import MOST_TESTS, named_tests
 from .versions import Versions
@@ -127,7 +127,17 @@ def _judge_hunts(intake: Intake, task: Task, bench: Bench) -> list[Outcome]:
     contents = [hunt.content for hunt in hunts.values() if isinstance(hunt, Hunt)]
     with Sandbox(intake.sources, bench.assignment, zygote=bench.zygote, locate=intake.locate) as sandbox:
         answers = sandbox.apply("find", task.components[0], contents, isolated=False)
-    return [_judged(item.name, hunts, answers) for item in task.items]
+    outcomes = []
+    for item in (item.name for item in task.items):
+        state, message = State.PASSED, ""
+        try:
+            check_answer(item, hunts, answers)
+        except CheckFailed as error:
+            state, message = State.FAILED, str(error)
+        except NotImplementedError as error:
+            state, message = State.NOT_ATTEMPTED, str(error)
+        outcomes.append(Outcome(item, state, message, item, nodeid=f"hunts::{item}"))
+    return outcomes
 
 
 def _drawn(name: str, student: str, intake: Intake, bench: Bench) -> Hunt | str:
@@ -138,17 +148,3 @@ def _drawn(name: str, student: str, intake: Intake, bench: Bench) -> Hunt | str:
         return draw_hunt(InSandbox(name, intake, bench, SEED), student)
     except UserError as error:
         return str(error)
-
-
-def _judged(item: str, hunts: Mapping[str, Hunt | str], answers: object) -> Outcome:
-    number, _, part = item.partition(": ")
-    hunt, state, message = hunts[number], State.PASSED, ""
-    try:
-        if isinstance(hunt, str):
-            raise CheckFailed(hunt)
-        hunt.check(part, answer_of(hunt, answers))
-    except CheckFailed as error:
-        state, message = State.FAILED, str(error)
-    except NotImplementedError as error:
-        state, message = State.NOT_ATTEMPTED, str(error)
-    return Outcome(item, state, message, item, nodeid=f"hunts::{item}")

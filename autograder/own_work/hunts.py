@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from foundation.command_line import UserError
 from ..intake.sources import Sources, tree_of
 from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import expect, fail
-from ..testing.results import Outcome, State
+from ..testing.results import CheckFailed, Outcome, State
 from .questions import Question, Scene
 from .student_lines import Change, definition_of, mixed, todo_in
 from .versions import MOST_TRIED, Versions, differ, tensors_of
@@ -243,11 +243,17 @@ def shown(value: object) -> str:
     return f"a tensor {tuple(value.shape)}" if isinstance(value, Tensor) else ascii(value)[:60]
 
 
-def answer_of(hunt: Hunt, answers: object) -> object:
-    """Return the answer about a hunt. Raises: CheckFailed, NotImplementedError where there is none."""
+def check_answer(item: str, hunts: Mapping[str, Hunt | str], answers: object) -> None:
+    """Check what an item of the rubric, "1.2: the line", is about; a hunt may be the reason why there is none.
+
+    Raises: CheckFailed; NotImplementedError where there is no answer.
+    """
     __tracebackhide__ = True
+    number, _, part = item.partition(": ")
+    if isinstance(hunt := hunts[number], str):
+        raise CheckFailed(hunt)
     if not isinstance(answers, dict):
         fail("your findings", "a dictionary with an entry for each hunt", shown(answers))
-    if hunt.number not in answers:
-        raise NotImplementedError(f"still to do: the hunt in {hunt.number}")
-    return answers[hunt.number]
+    if number not in answers:
+        raise NotImplementedError(f"still to do: the hunt in {number}")
+    hunt.check(part, answers[number])

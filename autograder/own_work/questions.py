@@ -22,12 +22,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from foundation.assignment_file import Assignment, read_assignment, released_folder
+from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
 
 from ..at_home.hints import hints_for
 from ..course.assignment_code import table_of
-from ..intake.sources import Sources, read_sources
+from ..intake.sources import Sources
 from ..running.collection import InProcessSubmission
 from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import are_near, fail
@@ -316,10 +316,3 @@ def tell(number: str, sources: Sources, assignment: Assignment) -> str:
         shown += [f'    "{number} {asked.tag}": [{gaps}],']
     submission.close()
     return "\n\n".join(shown)
-
-
-def give(number: str) -> int:
-    """Prints the questions about a task of a student's folder; returns 0. Raises: see `tell`."""
-    folder = released_folder()
-    print(tell(number, read_sources(folder, folder), read_assignment()))
-    return 0

@@ -74,7 +74,9 @@ class Examiner:
         content, on = content_hash(intake.hashes), f" on {self._sitting}" if self._sitting else ""
         seed = self._seeds.seed_of(f"questions to {key} about {content}{on}")
         names = [c for task in self._bench.assignment.tasks if not task.extension for c in task.components]
-        written = [name for name in names if _is_written(name, intake)]
+        defined = {module: definitions_of(intake.sources[module][1]) for module in intake.submitted}
+        parts = [(name, *name.split(".")) for name in names]
+        written = [name for name, module, title in parts if title in defined.get(module, ())]
         components = [InSandbox(name, intake, self._bench, seed) for name in written]
         questions = self._draw(components, seed)
         questions.sort(key=lambda question: names.index(question.component))
@@ -96,12 +98,6 @@ class Examiner:
                 questions.append(question)
                 times.update((kind, component.name))
         return questions
-
-
-def _is_written(name: str, intake: Intake) -> bool:
-    """True if a component is in a module that was handed in."""
-    module, _, title = name.partition(".")
-    return module in intake.submitted and title in definitions_of(intake.sources[module][1])
 
 
 def why_no_more(names: Sequence[str], components: Sequence[InSandbox]) -> str:

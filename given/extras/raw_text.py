@@ -24,21 +24,10 @@ END_OF_WORD = "</w>"  # ends the last piece of a word in a tokenizer with byte p
 
 def load_tokenizer(folder: Path) -> Tokenizer:
     """Loads the tokenizer of the source language that `folder` keeps."""
-    files = tokenizer_files(folder)
-    name = json.loads(files[LANGUAGES])["source"]["tokenizer"]
-    tokenizer = Tokenizer.from_str(files[name].decode())
+    name = json.loads((folder / LANGUAGES).read_bytes())["source"]["tokenizer"]
+    tokenizer = Tokenizer.from_file(str(folder / Path(name).name))  # never a file of another folder
     tokenizer.encode_special_tokens = True  # "[EOS]" in the text has no special meaning there
     return tokenizer
-
-
-def tokenizer_files(folder: Path) -> dict[str, bytes]:
-    """Reads `languages.json` and the tokenizers that it names."""
-    files = {LANGUAGES: (folder / LANGUAGES).read_bytes()}
-    languages = json.loads(files[LANGUAGES])
-    for side in ("source", "target"):
-        name = Path(languages[side]["tokenizer"]).name  # never a file of another folder
-        files[name] = (folder / name).read_bytes()
-    return files
 
 
 def split_text(tokenizer: Tokenizer, text: str, mark: str) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 from given import run_folder
 from given.config import PRESETS
 from given.package import Package
+from reference.__main__ import main
 
 REFERENCE = Package("reference")
 PAIRS = [
@@ -31,6 +32,11 @@ def corpus_flags(folder: Path) -> list[str]:
     """Writes the corpus, and returns the flags that name it and a run's folder."""
     train, dev = write_pairs(folder / "train"), write_pairs(folder / "dev", DEV)
     return ["--train", str(train), "--dev", str(dev), "--output", str(folder / "run")]
+
+
+def call(*arguments: object, status: int = 0) -> None:
+    """Runs a command of the reference."""
+    assert main([str(argument) for argument in arguments]) == status
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder.at_home import hints
-from autograder.own_work import questions
+from autograder.intake import sources
 from foundation.places import REFERENCE, SKELETON
 from given.checks import SOURCES
 from given.command_line import main
@@ -94,7 +94,7 @@ def run(trained, tmp_path, monkeypatch, capsys):
     folder = shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
-    for module in (hints, questions):
+    for module in (hints, sources):
         monkeypatch.setattr(module, "released_folder", lambda: folder / "desk")
 
     def command(words):

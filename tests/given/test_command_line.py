@@ -17,11 +17,10 @@ from given.extras.raw_text import load_tokenizer, split_text
 from given.pictures import plot_history, plot_matrices
 from given.run_folder import Checkpoint
 from reference import attention
-from reference.__main__ import main
 from reference.masks import causal_mask
 from reference.vocab import join_subwords
 
-from .conftest import DEV, PAIRS, REFERENCE, corpus_flags
+from .conftest import DEV, PAIRS, REFERENCE, call, corpus_flags
 
 SIZES = ["--preset", "tiny", "--d-model", "16", "--max-length", "9", "--batch-size", "4"]
 FLAGS = ["--epochs", "3", "--diagonal-width", "2", "--accumulate", "2", "--label-smoothing", "0.3", "--keep-epochs"]
@@ -33,7 +32,7 @@ def trained(tmp_path_factory):
     """A folder with `train`, `dev` and a run that has kept its three epochs; and what the command has printed."""
     folder = tmp_path_factory.mktemp("trained")
     with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-        assert main(["train", *corpus_flags(folder), *SIZES, *FLAGS, *SHOWN]) == 0
+        call("train", *corpus_flags(folder), *SIZES, *FLAGS, *SHOWN)
     return folder, out.getvalue().splitlines(), err.getvalue()
 
 
@@ -59,7 +58,7 @@ def test_vocabularies_and_parameters_are_shown_first_and_the_next_command_last(t
     assert lines[0].endswith(f", {sum(weight.numel() for weight in weights):,} parameters")
     assert lines[-1].startswith("next: python -m reference translate --checkpoint ")
     monkeypatch.chdir(tmp_path)
-    assert main([*shlex.split(lines[-1])[4:], "--input", str(folder / "dev")]) == 0
+    call(*shlex.split(lines[-1])[4:], "--input", folder / "dev")
     assert (tmp_path / "reference/translations.txt").read_text().count("\n") == 4
 
 
@@ -76,8 +75,9 @@ def test_accumulation_and_smoothing_are_flags(folder):
 def test_a_run_goes_on_from_a_kept_epoch(folder, run, capsys):
     """In its own folder: what was trained later is trained again, to the last bit."""
     (run / "last.pt").unlink()
-    flags = ["train", "--output", str(run), "--resume"]
-    assert main([*flags, "--from", "epoch-02", "--keep-epochs"]) == main(flags) == 0
+    flags = ["train", "--output", run, "--resume"]
+    call(*flags, "--from", "epoch-02", "--keep-epochs")
+    call(*flags)
     assert "the run is finished; a higher --epochs or --max-steps" in capsys.readouterr().out
     for path in (folder / "run").glob("*.pt"):
         whole, again = (Checkpoint.load(REFERENCE, place) for place in (path, run / path.name))
@@ -92,8 +92,7 @@ def test_samples_are_drawn_at_random_and_may_keep_their_marks(trained, run, caps
     assert len(samples) == 3 * 3 * 4
     for source, translation, reference in zip(*(samples[n::3] for n in range(3)), strict=True):
         assert translation.startswith("->") and reference == f"== {pairs[source]}"
-    more = ["--epochs", "9", "--samples", "2", "--sample-marks"]
-    assert main(["train", "--output", str(run), "--resume", *more]) == 0
+    call("train", "--output", run, "--resume", "--epochs", 9, "--samples", 2, "--sample-marks")
     drawn = samples_in(capsys.readouterr().out.splitlines())
     assert len(drawn) == 6 * 3 * 2 and len({tuple(drawn[n : n + 6 : 3]) for n in range(0, 36, 6)}) > 1
     assert any("man@@ ge" in line for line in drawn) and not any("@@" in line for line in samples)
@@ -102,21 +101,21 @@ def test_samples_are_drawn_at_random_and_may_keep_their_marks(trained, run, caps
 def test_training_may_end_with_test_translations(folder, run, tmp_path):
     (tmp_path / "test").write_text("je dors .\nnous man@@ ge .\n")
     given, default, own = tmp_path / "out" / "t.txt", run / "translations.txt", tmp_path / "t"
-    finished = ["train", "--output", str(run), "--resume", "--test-file", str(tmp_path / "test")]
-    assert main([*finished, "--out-file", str(given)]) == main(finished) == 0
-    files = ["--checkpoint", str(run / "best.pt"), "--input", str(tmp_path / "test")]
-    assert main(["translate", *files, "--output", str(own)]) == 0
+    finished = ["train", "--output", run, "--resume", "--test-file", tmp_path / "test"]
+    call(*finished, "--out-file", given)
+    call(*finished)
+    call("translate", "--checkpoint", run / "best.pt", "--input", tmp_path / "test", "--output", own)
     assert given.read_text() == default.read_text() == own.read_text()
 
 
 def test_runs_are_compared_by_what_differs(folder, tmp_path, capsys):
     other = tmp_path / "other"
-    files = ["--train", str(folder / "train"), "--dev", str(folder / "dev"), "--output", str(other)]
-    assert main(["train", *files, *SIZES, *FLAGS[2:], "--epochs", "1"]) == 0
+    files = ["--train", folder / "train", "--dev", folder / "dev", "--output", other]
+    call("train", *files, *SIZES, *FLAGS[2:], "--epochs", 1)
     (tmp_path / "begun").mkdir()
     folders = [str(folder / "run"), str(other)]
     capsys.readouterr()
-    assert main(["compare", *folders, str(tmp_path / "begun")]) == 0
+    call("compare", *folders, tmp_path / "begun")
     lines = capsys.readouterr().out.splitlines()
     head, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     assert head[:2] == ["run", "epochs"], "what is the same everywhere is left out"
@@ -163,15 +162,15 @@ def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, folder, 
     if arguments[0] in work:
         monkeypatch.setattr(work[arguments[0]], lambda *inputs, **options: pytest.fail("the work was begun"))
     before = {path: path.read_bytes() for path in (folder / "run").iterdir()}
-    assert main(given) == 2
+    call(*given, status=2)
     printed = capsys.readouterr().err
     assert message.format(folder=folder) in printed and printed.count("\n") == 1
     assert {path: path.read_bytes() for path in (folder / "run").iterdir()} == before
 
 
 def test_auto_says_which_device_it_chose(folder, capsys):
-    arguments = ["--checkpoint", str(folder / "run/best.pt"), "--input", str(folder / "dev")]
-    assert main(["translate", *arguments, "--output", "-", "--device", "auto"]) == 0
+    files = ["--checkpoint", folder / "run/best.pt", "--input", folder / "dev", "--output", "-"]
+    call("translate", *files, "--device", "auto")
     printed = capsys.readouterr()
     assert printed.err.startswith("device: ") and "device: " not in printed.out
 
@@ -184,23 +183,23 @@ def test_who_stops_training_is_told_how_to_resume(folder, tmp_path, monkeypatch,
             raise KeyboardInterrupt
         return run_epoch(experiment, *arguments)
 
-    files = ["--train", str(folder / "train"), "--dev", str(folder / "dev"), "--output", str(tmp_path / "run")]
+    files = ["--train", folder / "train", "--dev", folder / "dev", "--output", tmp_path / "run"]
     with monkeypatch.context() as patch:
         patch.setattr(Experiment, "run_epoch", stop)
-        assert main(["train", *files, *SIZES, "--epochs", "2"]) == 130
+        call("train", *files, *SIZES, "--epochs", 2, status=130)
     assert capsys.readouterr().err.endswith("reference: stopped; --resume, with the same --output, goes on\n")
-    assert main(["train", "--resume", "--output", str(tmp_path / "run")]) == 0, "the run remembers its files"
+    call("train", "--resume", "--output", tmp_path / "run")  # the run remembers its files
     assert len(Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt").history) == 2
 
 
 @pytest.mark.slow
 def test_attention_draws_all_layers_and_matrices(folder, tmp_path, capsys):
     before = attention.scaled_dot_product_attention
-    command = ["attention", "--checkpoint", str(folder / "run/best.pt"), "--sentence", "je dors ."]
+    command = ["attention", "--checkpoint", folder / "run/best.pt", "--sentence", "je dors ."]
     everything, matrices, picture = ["--layer", "all"], ["--matrices", "--head", "2"], tmp_path / "a.svg"
     some = [("encoder", everything), ("cross", everything), ("decoder", matrices), ("cross", matrices)]
     for kind, more in [*some, ("encoder", ["--layer", "1"])]:
-        assert main([*command, "--kind", kind, *more, "--output", str(picture)]) == 0
+        call(*command, "--kind", kind, *more, "--output", picture)
         assert picture.stat().st_size > 5000
         picture.unlink()
     out = capsys.readouterr().out
@@ -210,9 +209,8 @@ def test_attention_draws_all_layers_and_matrices(folder, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_page_and_an_animation_are_drawn_from_a_run(folder, tmp_path, capsys):
-    drawing = ["attention", "--through-time", str(folder / "run"), "--kind", "encoder", "--output"]
     for name in ("page.png", "moving.gif"):
-        assert main([*drawing, str(tmp_path / name)]) == 0
+        call("attention", "--through-time", folder / "run", "--kind", "encoder", "--output", tmp_path / name)
     with Image.open(tmp_path / "moving.gif") as picture:
         durations = []
         for frame in range(picture.n_frames):
@@ -266,17 +264,17 @@ def german(tmp_path_factory):
     options = ["--languages", "de", "en", "--dev", "0", "--test", "0", "--vocabulary", "60"]
     assert data(["prepare", "--pairs", str(pairs), "--output", str(corpus), *options]) == 0
     shutil.copy(corpus / "train.bpe", corpus / "dev.bpe")
-    length = ["--max-steps", "150", "--report-every", "150"]
-    flags = ["--corpus", str(corpus), "--output", str(folder), "--preset", "tiny", "--batch-size", "9", *length]
-    assert main(["train", *flags, "--learning-rate", "5e-3", "--dropout", "0"]) == 0
+    length = ["--max-steps", 150, "--report-every", 150]
+    flags = ["--preset", "tiny", "--batch-size", 9, "--learning-rate", 5e-3, "--dropout", 0]
+    call("train", "--corpus", corpus, "--output", folder, *flags, *length)
     return folder
 
 
 def translate(folder, lines, *flags, name="text.txt"):
     """Runs the command on a file; returns what it wrote: words and signs."""
     (folder / name).write_text("".join(line + "\n" for line in lines))
-    files = ["--checkpoint", str(folder / "best.pt"), "--input", str(folder / name), "--output", str(folder / "out")]
-    assert main(["translate", *files, *flags]) == 0
+    files = ["--checkpoint", folder / "best.pt", "--input", folder / name, "--output", folder / "out"]
+    call("translate", *files, *flags)
     return (folder / "out").read_text().splitlines()
 
 
@@ -298,9 +296,9 @@ def test_every_search_translates_the_same(german):
 
 def test_standard_streams(german, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.StringIO("Ich esse.\n\nDu lese."))
-    command = ["translate", "--checkpoint", str(german / "best.pt"), "--input"]
-    assert main([*command, "-"]) == 0
+    command = ["translate", "--checkpoint", german / "best.pt", "--input"]
+    call(*command, "-")
     assert capsys.readouterr() == ("I eat .\n\nYou read .\n", "")
     (tmp_path / "text.txt").write_text("Ich esse.\n")
-    assert main([*command, str(tmp_path / "text.txt"), "--output", "-"]) == 0
+    call(*command, tmp_path / "text.txt", "--output", "-")
     assert capsys.readouterr() == ("I eat .\n", "")

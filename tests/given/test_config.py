@@ -12,10 +12,9 @@ from given.command_line import choose_device
 from given.config import PRESETS, Config, add_config_flags, config_from_flags
 from given.package import Setup, embedding_tables, make_optimizer
 from given.run_folder import Checkpoint
-from reference.__main__ import main
 from reference.model import Transformer
 
-from .conftest import REFERENCE, corpus_flags
+from .conftest import REFERENCE, call, corpus_flags
 
 EXPECTED = {
     "course": {
@@ -55,8 +54,8 @@ def test_presets_train_through_the_real_loading_code(tmp_path, name, capsys):
     files = corpus_flags(tmp_path)
     with (tmp_path / "train").open("a") as file:
         file.write("a " * 600 + "|||b\n")
-    sizes = ["--d-model", "16", "--d-ff", "16", "--max-steps", "2", "--max-length", "5", "--most-tokens", "100"]
-    assert main(["train", *files, "--preset", name, *sizes, "--batch-size", "4", "--min-count", "1"]) == 0
+    sizes = ["--d-model", 16, "--d-ff", 16, "--max-steps", 2, "--max-length", 5, "--most-tokens", 100]
+    call("train", *files, "--preset", name, *sizes, "--batch-size", 4, "--min-count", 1)
     printed = capsys.readouterr().out
     assert "train: left out 1 of 16 pairs, with more than 100 tokens on a side\n" in printed
     assert "15 training and 4 dev pairs of up to 4 and 4 tokens, " in printed
@@ -145,16 +144,15 @@ def test_auto_chooses_the_fastest_device(monkeypatch, available, chosen):
 
 @pytest.mark.skipif(choose_device("auto") == "cpu", reason="no other device")
 def test_a_device_computes_what_the_cpu_does(tmp_path):
-    sizes = ["--d-model", "16", "--d-ff", "16", "--dropout", "0", "--epochs", "12", "--learning-rate", "5e-3"]
+    sizes = ["--d-model", 16, "--d-ff", 16, "--dropout", 0, "--epochs", 12, "--learning-rate", 5e-3]
     losses, texts = [], []
     for used in ("cpu", "auto"):
         folder = tmp_path / used
         folder.mkdir()
-        train = ["train", *corpus_flags(folder), "--preset", "tiny", "--batch-size", "4", *sizes, "--device", used]
-        assert main(train) == 0
+        call("train", *corpus_flags(folder), "--preset", "tiny", "--batch-size", 4, *sizes, "--device", used)
         history = map(json.loads, (folder / "run" / "history.jsonl").read_text().splitlines())
         losses.append([line[name] for line in history for name in ("train_loss", "dev_loss")])
-        files = ["--checkpoint", str(folder / "run/last.pt"), "--input", str(folder / "dev")]
-        assert main(["translate", *files, "--output", str(folder / "out"), "--device", used]) == 0
+        files = ["--checkpoint", folder / "run/last.pt", "--input", folder / "dev", "--output", folder / "out"]
+        call("translate", *files, "--device", used)
         texts.append((folder / "out").read_text())
     assert losses[1] == pytest.approx(losses[0], abs=2e-3) and texts[1] == texts[0]

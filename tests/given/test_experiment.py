@@ -12,11 +12,10 @@ from given.decoding import translate
 from given.experiment import Experiment
 from given.run_folder import Checkpoint, CheckpointError, Watched
 from given.training import PairsOnDisk
-from reference.__main__ import main
 from reference.data import BatchLoader, DataError, read_pairs, take_census
 from reference.model import Transformer
 
-from .conftest import DEV, PAIRS, REFERENCE, SMALL
+from .conftest import DEV, PAIRS, REFERENCE, SMALL, call
 
 
 def start(folder, config=SMALL, **options):
@@ -238,8 +237,7 @@ def test_a_run_is_the_same_from_the_disk_and_resumes_within_an_epoch(tmp_path, m
 
     def train(output, large, *more):
         monkeypatch.setattr("given.training.LARGE", 0 if large else 10**6)
-        where = ["--train", str(path), "--dev", str(path), "--output", str(tmp_path / output)]
-        assert main(["train", *where, *more]) == 0
+        call("train", "--train", path, "--dev", path, "--output", tmp_path / output, *more)
         return Checkpoint.load(REFERENCE, tmp_path / output / "last.pt").weights
 
     flags = ["--preset", "tiny", "--batch-size", "4", "--bucketing", "--max-steps"]
