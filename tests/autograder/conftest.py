@@ -4,16 +4,17 @@ import csv
 import html
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.entries import take_class
-from autograder.classroom.grading import RECORDS, Results, grade_class, hold
+from autograder.classroom.grading import RECORDS, Results, grade_class
 from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.submission import Conditions, open_grader
@@ -26,7 +27,6 @@ SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
 ASSIGNMENT = read_assignment()
 WRONG = "# wrong\n"
 MODEL = ("embedding", "attention", "layers", "model", "masks", "train", "decode")
-GRADED = (*MODEL, "own_tests", "understanding", "hunts")
 
 
 def judged(states: Mapping[str, State] = {}, others: State = State.PASSED) -> tuple[TaskResult, ...]:
@@ -80,39 +80,13 @@ def changed_assignment(path: Path, *changes: tuple[str, str], late: str = "") ->
     return path
 
 
-class StubGrader:
-    """In the place of a true one: notes who is graded in a file, and gives every point."""
-
-    def __init__(self, log: Path) -> None:
-        self.log = log
-
-    def renew(self) -> None:
-        pass
-
-    def judge(self, intake, seed, record, show_progress):
-        with self.log.open("a") as file:
-            file.write(f"{intake.name}\n")
-        record = record.contained(("seccomp", "uid"), "")
-        for results in self.parts(intake):
-            record = record.judged(results)
-            yield record
-        yield record.finished()
-
-    def parts(self, intake):
-        yield judged()
-
-    def names(self) -> list[str]:
-        """Who has been graded since the last call."""
-        names = sorted(self.log.read_text().split())
-        self.log.write_text("")
-        return names
+def all_passed(intake):
+    yield judged()
 
 
-class Judging(StubGrader):
+def by_text(intake):
     """A wrong submission loses attention."""
-
-    def parts(self, intake):
-        yield judged({"1.2": State.FAILED} if intake.sources["layers"][1] == WRONG else {})
+    yield judged({"1.2": State.FAILED} if intake.sources["layers"][1] == WRONG else {})
 
 
 @pytest.fixture
@@ -149,18 +123,32 @@ def output(tmp_path):
 
 @pytest.fixture
 def use(tmp_path, monkeypatch):
-    """Lets classes be graded by a stub of this kind."""
+    """Replaces the grader by a function from an intake to results; who has been graded since the last call."""
+    log = tmp_path / "log"
 
-    def install(kind: type[StubGrader]) -> StubGrader:
-        (tmp_path / "log").touch()
-        stub = kind(tmp_path / "log")
+    def install(results_of=all_passed):
+        log.touch()
+
+        def judge(intake, seed, record, show_progress):
+            with log.open("a") as file:
+                file.write(f"{intake.name}\n")
+            record = record.contained(("seccomp", "uid"), "")
+            for results in results_of(intake):
+                record = record.judged(results)
+                yield record
+            yield record.finished()
 
         @contextmanager
         def open_stub(*arguments):
-            yield stub
+            yield SimpleNamespace(judge=judge, renew=lambda: None)
+
+        def names() -> list[str]:
+            names = sorted(log.read_text().split())
+            log.write_text("")
+            return names
 
         monkeypatch.setattr("autograder.classroom.grading.open_grader", open_stub)
-        return stub
+        return names
 
     return install
 
@@ -168,7 +156,7 @@ def use(tmp_path, monkeypatch):
 @pytest.fixture
 def log(use):
     """Returns who has been graded, and forgets it."""
-    return use(StubGrader).names
+    return use()
 
 
 class Typed:
@@ -211,10 +199,8 @@ def run(folder, output, again=False, version=VERSION, seed=None, **options) -> d
     """Grades a class; the records that count, by the submission's name in the folder."""
     conditions = Conditions(ASSIGNMENT, SKELETON, folder / "references", version, replace(SEEDS, fixed=seed), **options)
     _, entries = take_class(folder, output, ASSIGNMENT)
-    with hold(output):
-        results = Results(output, conditions.seeds)
-        grade_class(entries, conditions, results, again, keeps_changes=True)
-        return {entry.entry: results.kept(entry.key) for entry in entries}
+    grade_class(entries, conditions, Results(output, conditions.seeds), again, keeps_changes=True)
+    return kept(folder, output)
 
 
 def kept(folder, output) -> dict[str, Record]:
@@ -228,27 +214,19 @@ def put(output, key: str, record: Record) -> None:
     write_record(output / RECORDS / f"{key}.json", record)
 
 
-def two_tests(failed: str = "") -> list[TaskResult]:
-    """Each part has two tests, of which the second of `failed` fails."""
-    results = []
+def two_tests(failed: str = "") -> Iterator[TaskResult]:
+    """Each part has two tests, of which the second of `failed` fails; nobody tries a bonus."""
     for task in ASSIGNMENT.tasks:
+        if task.understanding:
+            yield TaskResult(task, State.NOT_ATTEMPTED, 0.0, "why")
+            continue
         items = [item.name for item in task.items[:2]] or ["", ""]
         states = [State.PASSED, State.FAILED if task.number == failed else State.PASSED]
-        if task.understanding:  # a bonus, which nobody tries
-            items = [item.name for item in task.items] or [""]
-            states = [State.NOT_ATTEMPTED] * len(items)
         outcomes = [
             Outcome(f"{task.name}_{n}", state, item=items[n], nodeid=f"test_{task.name}.py::{n}")
             for n, state in enumerate(states)
         ]
-        results.append(judge_task(task, outcomes, ASSIGNMENT.credit))
-    return results
-
-
-def graded(failed: str = "", version: str = VERSION) -> Record:
-    """A record with two tests for each part."""
-    record = new_record("anna", ASSIGNMENT, version).taken_in({"layers.py": "a" * 64}, "0" * 12)
-    return record.judged(two_tests(failed)).finished()
+        yield judge_task(task, outcomes, ASSIGNMENT.credit)
 
 
 @pytest.fixture(scope="session")

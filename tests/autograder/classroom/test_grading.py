@@ -12,7 +12,7 @@ from autograder.grading.record import new_record
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import State, TaskResult
 
-from ..conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader, changed_assignment, graded, kept, put, run, two_tests
+from ..conftest import ASSIGNMENT, SEEDS, VERSION, all_passed, changed_assignment, kept, put, record_of, run, two_tests
 
 EVERYONE = ["anna", "bob", "carl"]
 OTHER = "f" * 16
@@ -57,33 +57,30 @@ def test_what_is_refused_or_breaks_intake_is_looked_at_again(folder, output, who
     assert who() == EVERYONE and "a bug in intake" in capfd.readouterr().err
 
 
-class WithTests(StubGrader):
-    """Each part has two tests; bob fails the second one of attention, and in the second version of LayerNorm."""
-
-    def parts(self, intake):
-        is_second = (self.log.parent / "second").exists()
-        failed = "" if intake.name != "bob" else "1.4" if is_second else "1.2"
-        yield two_tests(failed)
+@pytest.fixture
+def failed():
+    """The task of each student whose second test fails."""
+    return {"bob": "1.2"}
 
 
 @pytest.fixture
-def grade(typed, use, monkeypatch):
+def grade(typed, use, monkeypatch, failed):
     """Runs the command; its status, and who has run."""
-    stub = use(WithTests)
+    names = use(lambda intake: [two_tests(failed.get(intake.name, ""))])
 
     def grade(*arguments: object, version: str = VERSION) -> tuple[int, list[str]]:
         monkeypatch.setattr("autograder.commands.arguments.grader_version", lambda *of: version)
-        return typed.grade(*arguments), stub.names()
+        return typed.grade(*arguments), names()
 
     return grade
 
 
-def test_a_regrade_is_shown_before_it_is_kept(grade, typed, output, tmp_path):
+def test_a_regrade_is_shown_before_it_is_kept(grade, typed, output, failed):
     assert grade() == (0, EVERYONE) and typed.scores() == {"anna": 100, "bob": 94, "carl": 100}
     assert grade(version=OTHER) == (0, EVERYONE)
     versions = {json.loads(path.read_text())["judgement"]["grader_version"] for path in output.glob("records/*")}
     assert versions == {OTHER}, "where no mark changes, it is kept at once"
-    (tmp_path / "second").touch()  # from now on, the tests find something else
+    failed["bob"] = "1.4"
     assert grade(version="1" * 16) == (1, EVERYONE)
     assert "1 mark would change, and stays as it is until you add --keep:\n  bob: 94 → 94.5\n" in typed.out
     assert "    1.2 Scaled dot-product attention: 8 → 14 (attention_1: failed → passed)\n" in typed.out
@@ -109,49 +106,43 @@ def test_new_points_and_credit_run_nothing(grade, typed, tmp_path, old, new, bob
     assert grade("--keep") == (0, []) and typed.scores()["bob"] == bob
 
 
-class Failing(WithTests):
-    """Fails over anna."""
-
-    def parts(self, intake):
-        yield from super().parts(intake)
+def test_where_the_grader_fails_the_earlier_mark_stays(grade, typed, use):
+    def fail(intake):
+        yield two_tests()
         if intake.name == "anna":
             yield [TaskResult(ASSIGNMENT.tasks[0], State.GRADER_ERROR, 0.0, "a bug of ours")]
 
-
-def test_where_the_grader_fails_the_earlier_mark_stays(grade, typed, use):
     grade()
-    use(Failing)
+    use(fail)
     for options in ((), ("--keep",)):
         assert grade(*options, version=OTHER)[0] == 1 and typed.scores()["anna"] == 100
         assert "anna: 100 → no mark" in typed.out and "the grader failed over 1 of them this time" in typed.out
 
 
 def test_a_change_of_which_the_sum_shows_nothing_is_named_with_its_tests():
-    change = change_of(*(mark_of(graded(failed).judgement) for failed in ("2.1", "2.2")))
+    change = change_of(*(mark_of(record_of("anna", *two_tests(failed)).judgement) for failed in ("2.1", "2.2")))
     assert change.points == "95.5 → 95.5" and change.parts == (
         "2.1 Encoder layer: 5.5 → 10 (encoder_layer_1: failed → passed)",
         "2.2 Decoder layer: 10 → 5.5 (decoder_layer_1: passed → failed)",
     )
 
 
-class FatalGrader(StubGrader):
+def fatal(intake):
     """Ends its process over anna, raises over bob, and loses its sandbox over carl; all after the first part."""
-
-    def parts(self, intake):
-        yield [TaskResult(ASSIGNMENT.tasks[0], State.PASSED, 4.0, "")]
-        if intake.name == "anna":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if intake.name == "bob":
-            raise RuntimeError("a bug of ours")
-        if intake.name == "carl":
-            raise SandboxUnavailableError("the zygote did not start a worker")
-        yield from super().parts(intake)
+    yield [TaskResult(ASSIGNMENT.tasks[0], State.PASSED, 4.0, "")]
+    if intake.name == "anna":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if intake.name == "bob":
+        raise RuntimeError("a bug of ours")
+    if intake.name == "carl":
+        raise SandboxUnavailableError("the zygote did not start a worker")
+    yield from all_passed(intake)
 
 
 def test_a_grader_that_is_killed_or_fails_stops_no_other_and_takes_no_points(folder, output, use, capfd):
     (folder / "dora").mkdir()
     (folder / "dora" / "layers.py").write_text("# by dora\n")
-    use(FatalGrader)
+    use(fatal)
     records = run(folder, output, n_children=2)
     assert records["dora"].judgement.score == 100
     reasons = {"anna": "ended by signal 9", "bob": "RuntimeError: a bug of ours", "carl": "the zygote did not start"}
@@ -163,6 +154,6 @@ def test_a_grader_that_is_killed_or_fails_stops_no_other_and_takes_no_points(fol
         assert not records[name].is_finished and records[name].judgement.score is None
     printed = capfd.readouterr().err
     assert "Traceback" in printed and "a bug of ours" in printed
-    stub = use(StubGrader)
-    stub.names()
-    assert run(folder, output)["anna"].judgement.score == 100 and stub.names() == [*reasons], "by the next run"
+    names = use()
+    names()
+    assert run(folder, output)["anna"].judgement.score == 100 and names() == [*reasons], "by the next run"

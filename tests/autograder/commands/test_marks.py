@@ -11,7 +11,7 @@ from autograder.own_work.questions import Question
 from autograder.own_work.sheets import Sheet, write_key
 from foundation.assignment_file import read_assignment
 
-from ..conftest import ASSIGNMENT, StubGrader, changed_assignment, rows_of, two_tests, words_of
+from ..conftest import ASSIGNMENT, changed_assignment, rows_of, two_tests, words_of
 
 LATE = "due = 2026-01-01T00:00:00Z\npercent_per_day = 10\nmost_percent = 50"
 WITH_POINTS = ("points = 0\nby_hand = true", "points = 8\nby_hand = true")
@@ -92,7 +92,6 @@ def test_a_sitting_gives_points(typed, output, tmp_path):
     typed.grade()
     assert (typed.row()["score"], typed.row()["E.5"], typed.row("bob")["E.5"]) == (106, 6, 2)
     assert typed.run(*words, "1.3") == 2 and "--task 1.3: it has points without a sitting" in typed.err
-    assert typed.run(*words, "1.33") == 2 and "no such task; there are 1.1, " in typed.err
 
 
 MISTAKES = (
@@ -100,10 +99,7 @@ MISTAKES = (
     ("override anna --task 1.33 --points 4", "--task 1.33: no such task; there are 1.1, "),
     ("override anna --task 1.3 --points 40", "--points 40: expected 0 to 14"),
     ("override anna --task 1.3 --points nan", "--points nan: expected 0 to 14"),
-    ("override anna --task 1.3 --points -1", "--points -1: expected 0 to 14"),
-    ("override anna --task all --points 4", "expected 0 to"),
     ("override anna --task all --item values", "--item needs a task: name it with --task"),
-    ("override anna --task whole --item values", "--item needs a task: name it with --task"),
     ("override anna --task whole --points 400", "--points 400: expected 0 to"),
     ("override anna --points 4", "--task is missing: its number, all, or whole"),
 )
@@ -159,16 +155,16 @@ def test_decisions_can_be_entered_during_the_first_grading(typed, monkeypatch):
     assert typed.grade() == 0 and typed.scores() == {"anna": 90, "bob": 90, "carl": 100}
 
 
-class Half(StubGrader):
-    """One item of attention is lost, and with two versions of the tests another one."""
+@pytest.fixture
+def failed(use):
+    """The task of which everybody loses an item."""
+    tasks = ["1.2"]
+    use(lambda intake: [two_tests(*tasks)])
+    return tasks
 
-    def parts(self, intake):
-        yield two_tests("1.4" if (self.log.parent / "second").exists() else "1.2")
 
-
-def test_what_was_to_help_never_costs_points(typed, use, output, tmp_path, assignment):
+def test_what_was_to_help_never_costs_points(typed, failed, output, assignment):
     """An item that is earned changes nothing; one that is given weighs like the item; points are never less."""
-    use(Half)
     first, second = (item.name for item in read_assignment().tasks[1].items[:2])
     typed.grade()
     assert typed.row()["1.2"] == 8
@@ -185,21 +181,20 @@ def test_what_was_to_help_never_costs_points(typed, use, output, tmp_path, assig
     typed.grade("--keep")
     assert typed.decide("override", "bob", "--task", "1.2", "--points", "9", "--why", "x") == 0
     assert typed.decide("override", "carl", "--task", "1.2", "--points", "2", "--why", "copied") == 0
-    (tmp_path / "second").touch()
+    failed[:] = ["1.4"]
     typed.grade("--keep", "--again")
     assert [typed.row(name)["1.2"] for name in ("bob", "carl")] == [14, 2]
 
 
-def test_waiting_marks_are_those_of_the_summary(typed, use, tmp_path):
+def test_waiting_marks_are_those_of_the_summary(typed, failed):
     """With decisions by hand and late days; what changes no mark is not counted."""
-    use(Half)
     typed.grade()
     assert typed.decide("override", "anna", "--task", "1.2", "--points", "10", "--why", "x") == 0
     assert typed.decide("late", "anna", "--days", "1", "--why", "x") == 0
     assert typed.decide("override", "bob", "--task", "whole", "--points", "60", "--why", "x") == 0
     typed.grade()
     before = typed.row()["score"]
-    (tmp_path / "second").touch()
+    failed[:] = ["1.4"]
     typed.grade("--again")
     assert "2 marks would change" in typed.out and "bob" not in typed.out.partition("would change")[2]
     _, _, after = re.search(r"  anna: ([\d.]+)( → )([\d.]+)\n", typed.out).groups()

@@ -10,14 +10,13 @@ import pytest
 
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_all
-from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record
 from autograder.grading.submission import Conditions, grade_submission, open_grader
 from autograder.intake.submission import take_in
-from foundation.assignment_file import Assignment, read_assignment
+from foundation.assignment_file import Assignment
 from foundation.places import SKELETON
 
-from ..conftest import GRADED, SEEDS, VERSION, write_submission
+from ..conftest import ASSIGNMENT, MODEL, SEEDS, VERSION, write_submission
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("good", "faulty", "trouble", "broken")]
 CLASS = ["attention only", "skeleton", "no archive.zip", *SLOW]
@@ -43,8 +42,7 @@ TROUBLE = (  # what ends a process, and what would end a terminal
 
 
 def in_a_hurry(**limits: float):
-    assignment = read_assignment()
-    return replace(assignment, limits=replace(assignment.limits, **limits))
+    return replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, **limits))
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +55,9 @@ def references(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def class_folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("class")
-    (write_submission(folder / "good", modules=GRADED) / "translations.txt").write_text(PERFECT)
+    (
+        write_submission(folder / "good", modules=(*MODEL, "own_tests", "understanding", "hunts")) / "translations.txt"
+    ).write_text(PERFECT)
     write_submission(folder / "faulty", *FAULTS.values())
     write_submission(folder / "trouble", *TROUBLE)
     write_submission(folder / "attention only", modules=("attention",))
@@ -72,13 +72,13 @@ def class_folder(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def graded(zygote, references, class_folder, tmp_path_factory) -> Callable[[str], Record]:
     """The record of a submission in the class, which is graded when it is asked for first."""
-    _, taken = take_class(class_folder, tmp_path_factory.mktemp("marks"), read_assignment())
+    _, taken = take_class(class_folder, tmp_path_factory.mktemp("marks"), ASSIGNMENT)
     entries = {entry.entry: entry for entry in taken}
 
     @functools.cache
     def grade(name: str) -> Record:
         entry = entries[name]
-        assignment = in_a_hurry(call_seconds=1.5) if name == "trouble" else read_assignment()
+        assignment = in_a_hurry(call_seconds=1.5) if name == "trouble" else ASSIGNMENT
         conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
         records: list[Record] = []
         with open_grader(assignment, references, zygote=zygote) as grader:
@@ -91,13 +91,10 @@ def graded(zygote, references, class_folder, tmp_path_factory) -> Callable[[str]
 
 @pytest.fixture
 def grade_folder(zygote, references):
-    def run(folder: Path, assignment: Assignment | None = None, seeds: Seeds = SEEDS, **options: object) -> Record:
-        assignment = assignment or read_assignment()
+    def run(folder: Path, assignment: Assignment = ASSIGNMENT) -> Record:
         intake = take_in(folder, SKELETON, assignment)
         with open_grader(assignment, references, zygote=zygote) as grader:
-            *_, record = grade_submission(
-                intake, new_record(intake.name, assignment, VERSION), seeds, grader, **options
-            )
+            *_, record = grade_submission(intake, new_record(intake.name, assignment, VERSION), SEEDS, grader)
             return record
 
     return run

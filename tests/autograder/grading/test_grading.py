@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -139,19 +137,12 @@ def test_translations(references, content, state, message):
         assert message in result.message
 
 
-OWN_MODEL = Path(__file__).parent / "adapters" / "whole"
-"""Another course's model, with names and files of its own."""
-
-
 @pytest.mark.slow
-def test_a_package_with_adapters_is_graded_and_its_author_runs_the_same_tests(grade_folder):
-    record = grade_folder(OWN_MODEL)
+def test_another_courses_model_is_graded_by_its_adapters(grade_folder):
+    record = grade_folder(Path(__file__).parent / "adapters" / "whole")
     passed = {number for number, part in parts(record).items() if part.state == "passed"}
     assert passed == {"2.1", "2.2", "2.3", "2.4"}
     assert "transformer.py" in record.judgement.files and not any("ignored" in note for note in record.judgement.notes)
-    command = ["-c", "assignment/tests/pytest.ini", "--rootdir", ".", "--submission", str(OWN_MODEL)]
-    ran = subprocess.run([sys.executable, "-m", "pytest", *command, "-q", "-m", "task_2_1"], cwd=ROOT, check=False)
-    assert ran.returncode == 0
 
 
 TASK = replace(
@@ -176,8 +167,6 @@ def test_points_of_a_task(outcomes, credit, state, score):
     result = judge_task(TASK, made, credit)
     assert (result.state, result.score) == (state, score)
 
-
-# Submissions that attack what judges them, beside the hostile corpus of layer norms.
 
 TRAINS_NOTHING = '''
 import math
@@ -207,10 +196,6 @@ HIDDEN_CHANGE = (
     "    if not query.requires_grad:\n        query.data.zero_(), key.data.zero_(), value.data.zero_()\n"
     "    return context, weights\n",
 )
-ATTACKS = {  # the module and what stands in it; the task, and its points
-    "a stand-in that reports other parameters": ("train", TRAINS_NOTHING, "3.1", 0),
-    "arguments that are changed through data": ("attention", HIDDEN_CHANGE, "1.2", 7),
-}
 
 
 @pytest.fixture
@@ -220,8 +205,8 @@ def grade_tasks(grade_folder):
     def run(folder: Path, *numbers: str) -> tuple[Record, dict[str, Part]]:
         assignment = read_assignment()
         tasks = tuple(task for task in assignment.tasks if task.number in numbers)
-        record = grade_folder(folder, assignment=replace(assignment, tasks=tasks))
-        assert record.has_ended and list(parts(record)) == [task.number for task in tasks]
+        record = grade_folder(folder, replace(assignment, tasks=tasks))
+        assert record.has_ended
         return record, parts(record)
 
     return run
@@ -229,14 +214,11 @@ def grade_tasks(grade_folder):
 
 @pytest.mark.slow
 @pytest.mark.hostile
-@pytest.mark.parametrize("module, attack, number, points", ATTACKS.values(), ids=ATTACKS)
-def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path, module, attack, number, points):
-    folder = write_submission(tmp_path / "anna")
-    path = folder / f"{module}.py"
-    path.write_text(path.read_text().replace(*attack) if isinstance(attack, tuple) else attack)
-    _, judged = grade_tasks(folder, number, "1.4")
-    assert {n: part.score for n, part in judged.items()} == {number: points, "1.4": 10}
-    assert judged[number].state in ("failed", "error")
+def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path):
+    folder = write_submission(tmp_path / "anna", ("attention", *HIDDEN_CHANGE))
+    (folder / "train.py").write_text(TRAINS_NOTHING)
+    _, judged = grade_tasks(folder, "1.2", "1.4", "3.1")
+    assert {number: part.score for number, part in judged.items()} == {"1.2": 7, "1.4": 10, "3.1": 0}
 
 
 @pytest.mark.slow

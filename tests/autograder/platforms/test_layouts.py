@@ -12,7 +12,7 @@ from autograder.platforms.platform import read_time
 from foundation.command_line import UserError
 from foundation.places import SKELETON
 
-from ..conftest import ASSIGNMENT, WRONG, Judging, rows_of
+from ..conftest import ASSIGNMENT, WRONG, by_text, rows_of
 
 TITLE = ASSIGNMENT.title
 
@@ -315,7 +315,7 @@ def test_from_the_download_to_the_platform(case, lay, typed, use, output, tmp_pa
     layout, roster, has_partner = LAYOUTS[case], tmp_path / "roster.csv", case == "gradescope"
     roster.write_text(layout.roster, encoding="utf-16" if case == "blackboard" else "utf-8")
     typed.folder, typed.options = lay(layout.files), ["--roster", roster]
-    use(Judging)
+    use(by_text)
     assert typed.grade() == (case != "blackboard"), "1 where a submission is nobody's"
     figures = "mean 90.7, median 86.0" if has_partner else "mean 93.0, median 93.0"
     assert f"2 submissions, {figures}, of 100" in typed.out, "nothing but their marks is in the mean"
