@@ -19,12 +19,8 @@ DUE = datetime(2026, 12, 18, 23, 59, tzinfo=UTC)
 POLICY = LatePolicy(DUE, grace_hours=1, percent_per_day=10, most_percent=25)
 
 
-def by_hand(value: float | None, text: str = "because") -> Decision:
-    return Decision(student="anna", kind="points", value=value, text=text, by="tina", at=DUE)
-
-
-def points(given: dict[str, float]) -> dict[tuple[str, str], Decision]:
-    return {("points", task): by_hand(value) for task, value in given.items()}
+def by_hand(value: float | None) -> Decision:
+    return Decision(student="anna", kind="points", value=value, text="because", by="tina", at=DUE)
 
 
 def judgement(**states: str) -> Judgement:
@@ -33,20 +29,15 @@ def judgement(**states: str) -> Judgement:
     return record_of("anna", *results).judgement
 
 
-def test_points_by_hand_take_the_place_of_the_graders():
-    mark = mark_of(judgement(), points({"1.2": 4.0, "E.1": 2.5, "9.9": 50.0}))
-    assert mark.score == 100 - 10 + 2.5
-    mark = mark_of(judgement(), points({"1.4": 12.5}))
-    assert mark.score == 102.5
-    assert mark.needs_review == ("1.4: 12.5 by hand of 10 points; enter other points, or withdraw these",)
-
-
 def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     failed = judgement(attention="grader error", diagonal_mask="grader error")
     assert mark_of(failed).score is None and mark_of(failed).needs_review == ("1.2, E.1: grader error",)
-    decided = mark_of(failed, points({"1.2": 0.0}))
+    decided = mark_of(failed, {("points", "1.2"): by_hand(0.0)})
     assert decided.score == 86 and decided.needs_review == ("E.1: grader error",)
     assert mark_of(judgement(diagonal_mask="grader error")).score == 100, "no points depend on it"
+    mark = mark_of(judgement(), {("points", "1.4"): by_hand(12.5)})
+    assert mark.score == 102.5
+    assert mark.needs_review == ("1.4: 12.5 by hand of 10 points; enter other points, or withdraw these",)
 
 
 def after(**time: float) -> dict[str, datetime]:
@@ -73,18 +64,15 @@ UNREAD = {"unread_time": "'yesterday'"}
 )
 def test_what_lateness_costs_and_what_a_person_has_to_decide(when, by_person, days, percent):
     """An unknown time is never in time; points by hand count before."""
-    decided = {**points({"1.2": 4.0}), ("comment", WHOLE): by_hand(None, "see me")}
-    decided |= {} if by_person is None else {("late", WHOLE): by_hand(by_person)}
+    decided = {("points", "1.2"): by_hand(4.0), ("late", WHOLE): by_hand(by_person)}
     mark = mark_of(judgement(), decided, POLICY, Student("anna", "Anna", **when))
-    assert mark.earned == 90 and mark.comment.text == "see me"
+    assert mark.earned == 90
     if isinstance(days, str):
         assert mark.score is None and mark.needs_review[0].startswith(days)
     else:
         assert (mark.lateness.days, mark.lateness.percent, mark.needs_review) == (days, percent, ())
         assert mark.score == pytest.approx(90 * (1 - percent / 100))
-    assert mark_of(judgement(), {}, None, Student("anna", "Anna", **when)).score == 100, (
-        "without a policy, time costs nothing"
-    )
+    assert mark_of(judgement(), {}, None, Student("anna", "Anna", **when)).score == 100, "without a policy"
 
 
 def test_a_time_without_a_zone_is_in_that_of_the_due_date():

@@ -10,17 +10,14 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.similarity import Statement, Written, find_matches, written_in
 from autograder.intake.submission import Intake
-from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
 
-from ..conftest import words_of
-
-CONTRACT = read_assignment().contract
+from ..conftest import ASSIGNMENT, words_of
 
 
 def written(text, given=frozenset()):
-    return written_in(Intake("x", {"layers": ("layers.py", text)}, frozenset({"layers"})), CONTRACT, given)
+    return written_in(Intake("x", {"layers": ("layers.py", text)}, frozenset({"layers"})), ASSIGNMENT.contract, given)
 
 
 def test_given_code_is_no_answer():
@@ -37,9 +34,9 @@ def test_given_code_is_no_answer():
     ]
 
 
-def independent(rng, n_ways=6):
-    """Ten components, each in one of some ways with ten statements, and thirty statements of one's own."""
-    ways = [10 * (100 * part + rng.randrange(n_ways)) for part in range(10)]
+def independent(rng):
+    """Ten components, each in one of six ways with ten statements, and thirty statements of one's own."""
+    ways = [10 * (100 * part + rng.randrange(6)) for part in range(10)]
     return {way + n for way in ways for n in range(10)} | {rng.randrange(10**6, 10**9) for _ in range(30)}
 
 

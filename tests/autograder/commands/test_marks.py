@@ -9,7 +9,6 @@ from autograder.classroom.grading import grade_class
 from autograder.commands import classes
 from autograder.own_work.questions import Question
 from autograder.own_work.sheets import Sheet, write_key
-from foundation.assignment_file import read_assignment
 
 from ..conftest import ASSIGNMENT, changed_assignment, rows_of, two_tests, words_of
 
@@ -33,7 +32,7 @@ def test_what_cannot_be_graded_may_be_worth_nothing(typed, folder, output):
     typed.grade()
     assert (typed.row("dan")["score"], typed.row("dan")["status"]) == (None, "needs review")
     assert typed.decide("override", "dan", "--task", "all", "--points", "0", "--why", "sent nothing else") == 0
-    assert f"each of {len(read_assignment().tasks)} tasks: 0 points by hand" in typed.out
+    assert f"each of {len(ASSIGNMENT.tasks)} tasks: 0 points by hand" in typed.out
     typed.grade()
     row = typed.row("dan")
     assert (row["score"], row["status"]) == (0, "graded")
@@ -53,6 +52,7 @@ def test_points_comments_and_late_days_count_and_are_shown(typed, output, log):
     assert "anna: 1.3 Multi-headed attention: 4.5 points by hand; run grade-class" in typed.out
     assert typed.decide("comment", "anna", "Come and see me.") == 0 and "comment on the whole noted" in typed.out
     assert typed.decide("comment", "anna", "Neat!", "--task", "1.4") == 0
+    assert typed.decide("override", "anna", "--task", "E.1", "--points", "0", "--why", "it has no points") == 0
     typed.grade()
     row = typed.row()
     assert (row["score"], row["1.3"], row["1.3 state"]) == (90.5, 4.5, "passed") and log() == []
@@ -165,11 +165,13 @@ def failed(use):
 
 def test_what_was_to_help_never_costs_points(typed, failed, output, assignment):
     """An item that is earned changes nothing; one that is given weighs like the item; points are never less."""
-    first, second = (item.name for item in read_assignment().tasks[1].items[:2])
+    first, second = (item.name for item in ASSIGNMENT.tasks[1].items[:2])
     typed.grade()
     assert typed.row()["1.2"] == 8
     assert typed.decide("override", "anna", "--task", "1.2", "--item", first, "--why", "x") == 0
     assert "earned already, so nothing changes" in typed.out and not (output / "decisions.jsonl").exists()
+    assert typed.decide("override", "anna", "--task", "1.2", "--item", "valeus", "--why", "x") == 2
+    assert f"--item valeus: task 1.2 has no such item: expected {first}, {second}" in typed.err
     assert typed.decide("override", "anna", "--task", "1.2", "--item", second, "--why", "x") == 0
     text = assignment.read_text()
     for points in (14, 28):

@@ -17,14 +17,14 @@ from autograder.intake.submission import Intake
 from autograder.running import collected_tests
 from autograder.testing.case import Case
 from autograder.testing.results import Outcome, State, judge_task
-from foundation.assignment_file import Item, read_assignment
+from foundation.assignment_file import Item
 from foundation.places import REFERENCE, ROOT
 from release.contents import hints_of
 
-from ..conftest import write_submission
+from ..conftest import ASSIGNMENT, write_submission
 from .conftest import FAULTS, PERFECT, in_a_hurry
 
-FULL = {task.number: task.points for task in read_assignment().tasks if task.components and not task.understanding}
+FULL = {task.number: task.points for task in ASSIGNMENT.tasks if task.components and not task.understanding}
 """Of the parts; own tests and answers are another matter, and take as long to judge as all else."""
 
 
@@ -42,7 +42,7 @@ def lost(record: Record) -> dict[str, str]:
 def test_the_reference_earns_every_point(graded):
     judgement = graded("good").judgement
     assert lost(graded("good")) == {} and judgement.max_score == 100
-    assert judgement.score == sum(task.points for task in read_assignment().tasks), "the bonus, too"
+    assert judgement.score == sum(task.points for task in ASSIGNMENT.tasks), "the bonus, too"
     assert judgement.bleu.value == pytest.approx(1)
 
 
@@ -70,7 +70,7 @@ def test_each_fault_costs_the_points_of_its_own_task_only(graded):
 
 @pytest.mark.slow
 def test_a_notebook_gets_the_same_hint_and_without_the_catalogue_that_of_students(grade_tasks, tmp_path, monkeypatch):
-    [fault] = (fault for fault in faults_of(read_assignment()) if fault.id == "layer-norm-sample-variance")
+    [fault] = (fault for fault in faults_of(ASSIGNMENT) if fault.id == "layer-norm-sample-variance")
     folder = write_submission(tmp_path / "anna")
     text = apply(fault, read_sources(REFERENCE, REFERENCE))["layers"][1]
     (folder / "layers.py").write_text(text)
@@ -81,7 +81,7 @@ def test_a_notebook_gets_the_same_hint_and_without_the_catalogue_that_of_student
     (tmp_path / "bob").mkdir()
     (tmp_path / "bob" / "work.ipynb").write_text(json.dumps(notebook))
     assert grade_tasks(tmp_path / "bob", "1.4")[1] == named, "in a notebook as in files"
-    (tmp_path / HINTS).write_bytes(hints_of(ROOT, read_assignment())[f"assignment/{HINTS}"])
+    (tmp_path / HINTS).write_bytes(hints_of(ROOT, ASSIGNMENT)[f"assignment/{HINTS}"])
     monkeypatch.setattr(judging, "read_hints", lambda folder: read_hints(tmp_path))
     monkeypatch.setattr(judging, "faults_of", lambda assignment: [])
     _, hinted = grade_tasks(folder, "1.4")
@@ -128,8 +128,7 @@ def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_
 )
 def test_translations(references, content, state, message):
     intake = Intake("anna", {}, translations=None if content is None else content.encode())
-    assignment = read_assignment()
-    bleu, results = judge_translations(intake, assignment, references)
+    bleu, results = judge_translations(intake, ASSIGNMENT, references)
     assert [result.task.number for result in results] == ["4.1", "4.2"]
     assert bool(bleu) == (state in ("passed", "failed"))
     for result in results:
@@ -145,9 +144,7 @@ def test_another_courses_model_is_graded_by_its_adapters(grade_folder):
     assert "transformer.py" in record.judgement.files and not any("ignored" in note for note in record.judgement.notes)
 
 
-TASK = replace(
-    read_assignment().tasks[1], points=10.0, items=(Item("values", 5), Item("masks", 3, "values"), Item("loss", 2))
-)
+TASK = replace(ASSIGNMENT.tasks[1], points=10.0, items=(Item("values", 5), Item("masks", 3, "values"), Item("loss", 2)))
 
 
 @pytest.mark.parametrize(
@@ -203,9 +200,8 @@ def grade_tasks(grade_folder):
     """Grades a folder for some of the tasks: the record and its parts by number."""
 
     def run(folder: Path, *numbers: str) -> tuple[Record, dict[str, Part]]:
-        assignment = read_assignment()
-        tasks = tuple(task for task in assignment.tasks if task.number in numbers)
-        record = grade_folder(folder, replace(assignment, tasks=tasks))
+        tasks = tuple(task for task in ASSIGNMENT.tasks if task.number in numbers)
+        record = grade_folder(folder, replace(ASSIGNMENT, tasks=tasks))
         assert record.has_ended
         return record, parts(record)
 

@@ -17,17 +17,16 @@ from autograder.reports.terminal import as_table
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.sandbox.zygote import Zygote
 from autograder.testing.results import Outcome, State, TaskResult
-from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 
-from ..conftest import SEEDS, VERSION, write_submission
+from ..conftest import ASSIGNMENT, SEEDS, VERSION, write_submission
 from .conftest import CLASS
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
 def blank(name: str = "anna") -> Record:
-    return new_record(name, read_assignment(), VERSION)
+    return new_record(name, ASSIGNMENT, VERSION)
 
 
 @pytest.mark.parametrize("name", CLASS)
@@ -60,9 +59,8 @@ def test_text_of_a_submission_can_forge_no_line_and_steer_no_terminal(graded):
 
 @pytest.mark.slow
 def test_a_killed_zygote_is_replaced_and_no_test_is_blamed(graded, references, class_folder):
-    assignment = read_assignment()
-    intake = take_in(class_folder / "good", SKELETON, assignment)
-    with Zygote(assignment) as own, open_grader(assignment, references, zygote=own) as grader:
+    intake = take_in(class_folder / "good", SKELETON, ASSIGNMENT)
+    with Zygote(ASSIGNMENT) as own, open_grader(ASSIGNMENT, references, zygote=own) as grader:
         assert not own.has_ended
         process = psutil.Process(own._process.pid)
         victim = [process, *process.children(recursive=True)][-1].pid
@@ -83,7 +81,7 @@ def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, t
     module = "autograder.grading.submission"
     monkeypatch.setattr(f"{module}.open_grader", lambda *arguments: open_grader(*arguments, zygote))
     folder, records = write_submission(tmp_path / "anna"), []
-    conditions = Conditions(read_assignment(), SKELETON, references, VERSION, SEEDS)
+    conditions = Conditions(ASSIGNMENT, SKELETON, references, VERSION, SEEDS)
     with pytest.raises(SandboxUnavailableError):
         grade_alone(folder, conditions, records.append)
     record = records[-1]
@@ -109,7 +107,7 @@ def test_a_result_without_containment_says_so():
 
 
 def test_what_was_judged_before_the_grader_gave_up_stays():
-    results = [TaskResult(task, State.PASSED, task.points, "") for task in read_assignment().tasks]
+    results = [TaskResult(task, State.PASSED, task.points, "") for task in ASSIGNMENT.tasks]
     record = blank().taken_in({"a.py": "0" * 64}, "0" * 12).judged(results[:1]).given_up("ended by signal 9")
     first, *others = record.judgement.parts
     assert (first.state, first.score, record.judgement.score) == ("passed", 4, None)

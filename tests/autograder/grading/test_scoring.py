@@ -210,7 +210,6 @@ def test_report_and_status(grade):
     ("references", "more", "reason"),
     [
         ("b\n" * 200, [], "1 line, but there are 200 references"),
-        ("\na\n", [], "line 1 has no reference"),
         ("b", ["--threshold", "pass=2"], "--threshold pass=2: write NAME=VALUE with a BLEU from 0 to 1"),
         ("b", ["--nothing", "\x1b[31m"], "unrecognized arguments: --nothing \\x1b[31m"),
     ],

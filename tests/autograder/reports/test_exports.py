@@ -3,7 +3,6 @@
 import csv
 import io
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,13 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.entries import Roll, write_roll
 from autograder.classroom.grading import Results
-from autograder.classroom.marks import Decision, decide
+from autograder.classroom.marks import with_items
 from autograder.platforms.platform import Student
 from autograder.reports.exports import IMPORTING, harmless
 from autograder.testing.results import ItemMark, State
-from foundation.assignment_file import read_assignment
 
-from ..conftest import SEEDS, judged, record_of
+from ..conftest import ASSIGNMENT, SEEDS, judged, record_of
 
-ASSIGNMENT = read_assignment()
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 STUDENTS = {  # name, number, file, and the state of the first task; Dora handed in nothing
     "anna": ("Anna Smith", "11", "smithanna_11_70_layers.py", State.PASSED),
@@ -44,10 +41,7 @@ def marks(tmp_path) -> Path:
         handed_in = {"key": id_, "entry": id_, "file": file} if state else {}
         members.append(Student(id=id_, name=name, ids={"canvas": number, "moodle": f"1{number}"}, **handed_in))
         if state:
-            first, *_ = judged({"1.1": state})
-            lost = (ItemMark("values", 0.0, 3.0, 1), ItemMark("table", 0.0, 1.0, 0, "values"))
-            record = record_of("x", replace(first, items=lost if state is State.FAILED else ()))
-            Results(folder, SEEDS).keep(id_, record)
+            Results(folder, SEEDS).keep(id_, record_of("x", judged({"1.1": state})[0]))
             (folder / "students" / f"{id_}.html").write_text(f"page of {id_}")
     enrol(folder, *members)
     return folder
@@ -100,13 +94,12 @@ ELSEWHERE = {  # students of another platform, the roster, options; status, a me
         "canvas",
         (1, f"no column of the gradebook is {TITLE!r} and its number: name the one that is meant with --column", TITLE),
     ),
-    "pages that Canvas could not attach": (
+    "a column by its title, and a page that Canvas could not attach": (
         [ANNA],
-        f"{CANVAS},{TITLE} (7)\nAnna Smith,11,,,,,\n",
-        "canvas",
-        (0, "no feedback archive for canvas, which knows only its own download: Anna Smith (x)\n", f"{TITLE} (7)"),
+        OTHER_COLUMNS,
+        "canvas --column Essay",
+        (0, "no feedback archive for canvas, which knows only its own download: Anna Smith (x)\n", "Essay (1)"),
     ),
-    "a column by its title": ([ANNA], OTHER_COLUMNS, "canvas --column Essay", (0, "", "Essay (1)")),
     "more points than Moodle takes": (
         TWINS[:1],
         MOODLE.format(points="10.00"),
@@ -147,43 +140,18 @@ def test_marks_of_submissions_from_elsewhere(tmp_path, marks, run, capsys, stude
     assert (marks / "export" / f"{options[:6]}-feedback.zip").exists() == (options == "moodle" and not status)
 
 
-def test_an_item_of_the_rubric_is_given_by_hand(marks, run, capsys):
-    def override(item: str) -> int:
-        return main([*f"override bob --task 1.1 --item {item} --why slip --by tina --output {marks}".split()])
-
-    assert override("table") == 0 and "1 point by hand" in capsys.readouterr().out
-    assert override("values") == 0, "the table was worth nothing only for want of them"
-    assert run("moodle") == 0 and rows(marks, "moodle")[2][2] == "100"
-    assert "by hand: “table”, “values” given: slip" in rows(marks, "moodle")[2][-1]
-    assert override("valeus") == 2
-    assert "--item valeus: task 1.1 has no such item: expected values, table\n" in capsys.readouterr().err
+def test_an_item_that_is_given_brings_those_that_are_worth_nothing_without_it():
+    items = (ItemMark("values", 0.0, 3.0, 1), ItemMark("table", 0.0, 1.0, 0, "values"))
+    part = record_of("x").judgement.parts[0].changed(items=items)
+    assert (with_items(part, ["table"]), with_items(part, ["values"])) == (1, 4)
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "words"),
-    [
-        ("class.json", None, "class.json: No such file or directory; expected the folder"),
-        ("class.json", "{}", "class.json: not as `grade-class` of this"),
-        ("decisions.jsonl", "{}\n", "decisions.jsonl, line 1: no decision"),
-    ],
-)
-def test_what_is_no_folder_of_marks_is_one_line(marks, run, capsys, file, content, words):
-    (marks / file).unlink(missing_ok=True)
-    if content:
-        (marks / file).write_text(content)
+@pytest.mark.parametrize("file, words", [("class.json", "not as `grade-class` of this"), ("decisions.jsonl", "line 1")])
+def test_a_damaged_folder_of_marks_is_one_line(marks, run, capsys, file, words):
+    (marks / file).write_text("{}\n")
     assert run("moodle") == 2
     printed = capsys.readouterr().err
-    assert printed.count("\n") == 1 and words in printed
-
-
-def test_all_tasks_by_hand_are_one_sentence_and_tasks_without_points_none(marks, run):
-    words = ["override", "anna", "--task", "all", "--points", "0", "--why", "copied", "--by", "tina", "--output"]
-    assert main([*words, str(marks)]) == 0
-    for task in ("1.1", "E.5"):
-        decide(marks, Decision(student="bob", kind="points", task=task, value=0, text="no", by="tina"))
-    run("moodle")
-    assert rows(marks, "moodle")[1][-1] == "all tasks by hand: copied"
-    assert rows(marks, "moodle")[2][-1] == "1.1 Input embedding: 0 of 4 (by hand: no)"
+    assert printed.count("\n") == 1 and file in printed and words in printed
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\uff1d1+1"])

@@ -20,13 +20,11 @@ from autograder.grading.record import new_record
 from autograder.grading.scoring import score
 from autograder.reports.gradescope import as_markdown, as_results, main
 from autograder.testing.results import State, TaskResult
-from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.build import Project, make_release
 
-from ..conftest import MODEL, judged
+from ..conftest import ASSIGNMENT, MODEL, judged
 
-ASSIGNMENT = read_assignment()
 LINES = ["the cat sleeps on the mat ."]
 
 
