@@ -1,14 +1,11 @@
 """Hints from the patterns of failing tests."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from autograder.at_home import hints
 from autograder.at_home.hints import count_attempt, fitting, is_rounding, pattern_of, read_hints, tell
 from autograder.course.catalogue import faults_of, read_patterns
 from autograder.testing.results import Outcome, State
-from foundation.command_line import UserError
 from foundation.places import ROOT
 from release.contents import hints_of
 from validity.hints import patterns_of
@@ -63,23 +60,6 @@ def test_each_version_of_an_answer_is_one_attempt(tmp_path, assignment):
     for damaged in ("[", "[1]", "3", '{"1.1": 3}', "\xff"):
         path.write_text(damaged, encoding="latin-1")
         assert note("d") == 1, damaged
-
-
-def test_what_cannot_have_a_hint_is_told_and_no_attempt(tmp_path, monkeypatch, capsys):
-    (folder := tmp_path / "student").mkdir()
-    monkeypatch.setattr(hints, "released_folder", lambda: folder)
-    nothing = SimpleNamespace(items=[], outcomes={}, hand_over=print, run_items=print)
-    monkeypatch.setattr(hints, "Collection", lambda of: nothing)
-    for file, text, message in (
-        ("layers.py", "", "attention.py is missing\n"),
-        ("attention.py", "import torch\n\ndef a(:\n", "attention.py, line 3: this is not Python: invalid syntax\n"),
-        ("attention.py", "answer = 1\n", "the tests of 1.2 are handed out later, and the hints with them\n"),
-    ):
-        (folder / file).write_text(text)
-        assert hints.give("1.2") == 1 and capsys.readouterr().out == message
-    assert not (tmp_path / hints.ATTEMPTS).exists()
-    with pytest.raises(UserError, match="there are no hints for 'E.4': expected one of 1.1, .* E.3$"):
-        hints.give("E.4")
 
 
 def test_a_hint_takes_some_attempts():

@@ -4,7 +4,7 @@ import ast
 import importlib
 import types
 import zipfile
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 
 import pytest
 
@@ -24,22 +24,13 @@ NORM = "class LayerNorm:\n    filled = True\n"
 TODO = "class LayerNorm:\n    def forward(self, x):\n        raise NotImplementedError('TODO 1.4')\n"
 
 
-@pytest.fixture
-def load():
+def load(intake) -> dict[str, types.ModuleType]:
     """Imports the modules of an intake."""
-    made = []
-
-    def import_all(intake) -> dict[str, types.ModuleType]:
-        for package in made:
-            package.close()
-        made[:] = [Package(dict(intake.sources), {}, None, "taken")]
+    with closing(Package(dict(intake.sources), {}, None, "taken")):
         return {name: importlib.import_module(f"taken.{name}") for name in intake.sources if name != "__init__"}
 
-    yield import_all
-    made[0].close()
 
-
-def test_definitions_go_to_their_modules(write_notebook, take, load):
+def test_definitions_go_to_their_modules(write_notebook, take):
     path = write_notebook(
         {"cell_type": "markdown", "source": "# Transformer"},
         code("import torch\nimport math, json as j\nfrom torch import nn\n"),
@@ -88,7 +79,7 @@ COUNTING = {  # the cell that counts says `filled`; what is noted
 
 
 @pytest.mark.parametrize("cells, note", COUNTING.values(), ids=COUNTING)
-def test_which_cell_counts(write_notebook, take, load, cells, note):
+def test_which_cell_counts(write_notebook, take, cells, note):
     intake = take(write_notebook(*cells))
     assert load(intake)["layers"].LayerNorm.filled and note in "\n".join(intake.notes)
 
@@ -128,12 +119,12 @@ STYLES = {  # cells, and what LayerNorm().f(4) gives
 
 
 @pytest.mark.parametrize("cells, expected", STYLES.values(), ids=STYLES)
-def test_ways_to_write_a_notebook(write_notebook, take, load, cells, expected):
+def test_ways_to_write_a_notebook(write_notebook, take, cells, expected):
     layers = load(take(write_notebook(*map(code, cells))))["layers"]
     assert layers.LayerNorm().f(4) == expected
 
 
-def test_constants_that_need_what_is_not_there(write_notebook, take, load):
+def test_constants_that_need_what_is_not_there(write_notebook, take):
     layers = load(take(write_notebook(code("words = open('nowhere').read()"), code(USES.format("words")))))["layers"]
     assert layers.LayerNorm.filled
     with pytest.raises(NameError, match="words"):
@@ -141,7 +132,7 @@ def test_constants_that_need_what_is_not_there(write_notebook, take, load):
 
 
 @pytest.mark.parametrize("lines", ["%matplotlib inline\nfiles = !ls; echo it's\n", "%%capture out\n\n%%time\n!ls\n"])
-def test_a_cell_that_jupyter_runs_is_taken(write_notebook, take, load, lines):
+def test_a_cell_that_jupyter_runs_is_taken(write_notebook, take, lines):
     intake = take(write_notebook(code(lines + NORM)))
     assert load(intake)["layers"].LayerNorm.filled
     assert not any("cannot be read" in note for note in intake.notes)
@@ -155,7 +146,7 @@ def test_a_cell_that_jupyter_runs_is_taken(write_notebook, take, load, lines):
         ("x = = 2", "`x = = 2`, * so what it defines is missing (line 1: invalid syntax: x = = 2)", ""),
     ],
 )
-def test_an_unreadable_cell_is_named_and_costs_what_it_defines(write_notebook, take, load, cell, problem, lost):
+def test_an_unreadable_cell_is_named_and_costs_what_it_defines(write_notebook, take, cell, problem, lost):
     using = "class EncoderLayer:\n    def __init__(self):\n        helper()\n"
     intake = take(write_notebook(answer("class FeedForward:\n    filled = True\n", "a"), code(using), code(cell)))
     [note] = [note for note in intake.notes if "cannot be read" in note]
@@ -167,7 +158,7 @@ def test_an_unreadable_cell_is_named_and_costs_what_it_defines(write_notebook, t
         getattr(layers, lost or "FeedForward")()
 
 
-def test_notebooks_in_a_folder_or_an_archive(pack, write_zip, take, load):
+def test_notebooks_in_a_folder_or_an_archive(pack, write_zip, take):
     files = {"work.ipynb": as_notebook([code(NORM)]), "translations.txt": b"a\n", ".ipynb_checkpoints/w.ipynb": b""}
     for path in (pack(files), write_zip(list(files.items()))):
         intake = take(path)

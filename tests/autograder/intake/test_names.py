@@ -7,7 +7,7 @@ import pytest
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.intake.names import MAX_NAMES, find_internals, find_mentions, own_imports, wanted_imports
+from autograder.intake.names import MAX_NAMES, find_internals, find_mentions, wanted_imports
 from autograder.intake.sources import names_in, parse, read_sources
 from autograder.intake.statements import code_of_tests, find_copied, statements_in
 from autograder.intake.submission import Intake, take_in
@@ -42,12 +42,6 @@ np.typing.NDArray
 def test_hostile_imports_cost_no_time_and_few_names():
     text = "import " + " " * 2_000_000 + "\n" + "from " + "a." * 500_000 + "\n" + "import x1, " * 100_000
     assert len(wanted_in(text + "\nimport math")) <= MAX_NAMES
-    assert [own_imports(f"from {dots}x import y", "tools.soft") for dots in ("", ".", "..", "...")] == [
-        (),
-        ("tools", "tools.x", "tools", "tools.x", "tools.x.y"),
-        ("x", "x", "x.y"),
-        (),
-    ]
 
 
 def test_a_name_of_endless_parts_is_not_parsed():
@@ -96,14 +90,9 @@ def names(text):
         ("from torch._decomp import decompositions as d\nx = d.gelu", "torch._decomp.decompositions.gelu"),
         ("exec(TEXT)", "builtins.exec"),
         ("import builtins, torch\nx = builtins.getattr(torch, NAME)", "getattr with a computed name"),
-        ("import operator\nx = operator.attrgetter('real.__code__')", ".__code__"),
-        ("import torch\nx = torch.sys.modules", "sys.modules"),
-        ("import torch\nx = torch.masked.softmax", "torch.masked.softmax"),
         ("match x:\n    case object(tb_frame=y):\n        pass", ".tb_frame"),
-        ("import torch.nn.attention.flex_attention", "torch.nn.attention.flex_attention"),
         ('x = """\n""".__class__.__subclasses__()', ".__subclasses__"),
         ("import sys\nx = [s.modules for s in (sys,)]", "sys, handed on"),
-        ("import torch\nclass A:\n    t = torch\nx = A.t.ops", "torch, handed on"),
         ("import torch\ndef f():\n    import math as torch\nx = torch.ops", "torch.ops"),
         ("from torch._C import *\nx = _nn", "torch._C._nn"),
         ("from torch import nn\ndef f(n=nn):\n    return n.modules", "torch.nn, handed on"),
@@ -116,8 +105,6 @@ def test_a_use_is_listed(text, name):
 @pytest.mark.parametrize(
     "text",
     [
-        "import inspect",
-        "class A:\n    def decompose(self):\n        return 1",
         "import torch\nx = getattr(torch, 'add', None)\nsetattr(x, 'note', 1)",
         "class A:\n    def f(self, i):\n        setattr(self, f'layer_{i}', i)\n        getattr(self, f'layer_{i}')",
         "import operator\nx = operator.attrgetter('weight.grad')",
@@ -133,7 +120,6 @@ def test_a_mention_or_an_own_name_is_not(text):
     "line",
     [
         "from .data import torch as t\nx = t.ops",
-        "from .data import lib\nx = lib.ops",
         "from . import data\nx = data.lib.ops",
         "from .data import *\nx = lib.ops",
     ],

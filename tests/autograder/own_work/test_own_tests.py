@@ -1,7 +1,6 @@
 """What students' own tests earn: the reference's all, weak ones little, and those that reject right code nothing."""
 
 import textwrap
-from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,9 +9,7 @@ import pytest
 from autograder.at_home.notebook import run_task
 from autograder.intake.submission import Intake
 from autograder.own_work.graded import judge_own_work
-from autograder.own_work.own_tests import implementations_of, read_verdicts
-from autograder.sandbox.replies import Answer
-from autograder.sandbox.worker.messages import Decoder, ProtocolError
+from autograder.own_work.own_tests import implementations_of
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
@@ -23,6 +20,7 @@ KNOWN = implementations_of(TASK, ASSIGNMENT)
 CLASSES = {"attention": "TestAttention", "LayerNorm": "TestLayerNorm"}
 
 PRELUDE = """
+import copy
 import pytest
 import random
 import torch
@@ -47,6 +45,16 @@ VALUES = {"axes", "mean and variance", "first values"}
 ROWS = "a query that may attend to nothing may get any finite numbers"
 ROUNDING = "results may be rounded differently"
 
+ALL_USES = """
+torch.set_default_dtype(torch.float64)
+norm, x = LayerNorm(5).eval(), torch.randn(2, 5)
+torch.set_default_dtype(torch.float32)
+assert {p.dtype for p in norm.parameters()} == {torch.float64}
+copied, before = copy.deepcopy(norm), norm(x)
+copied(x).pow(3).sum().backward()
+torch.optim.SGD(copied.parameters(), lr=0.1).step()
+assert torch.equal(norm(x), before) and not torch.equal(copied(x), before)
+"""
 SUITES: dict[str, tuple[str, set[str], str]] = {
     "accepts everything": ("pass", set(), ""),
     "a random verdict": ("assert random.random() < 0.5", set(), "counts for nothing"),
@@ -59,6 +67,7 @@ SUITES: dict[str, tuple[str, set[str], str]] = {
     ),
     "demands zeros": ("assert not attention(*draw(), NONE)[1].any()", set(), ROWS),
     "one comparison of norms": ("x = torch.randn(2, 3, 5); near(LayerNorm(5)(x), normed(x), 1e-5)", VALUES, ""),
+    "all that a module can": (ALL_USES, {"side effects"}, ""),
     "gain by name": ("n = LayerNorm(5); n.gamma.data.fill_(2.0)", set(), "shapes of the parameters are free"),
     "a small epsilon": (
         "x = torch.randn(2, 5).double() / 1e3; near(LayerNorm(5).double()(x), normed(x), 1e-4)",
@@ -118,10 +127,7 @@ TROUBLE = {  # what a test does to the process that it runs in, and with its pip
     "forks": ("os.fork()", REJECTS),
     "prints": ("print('x' * 10**7); [attention(*draw()) for _ in range(9)]; assert False", REJECTS),
     "tells": ("print('LEAK', attention(*draw())); raise ValueError(f'LEAK {attention(*draw())}')", REJECTS),
-    "interrupts": ("raise KeyboardInterrupt", REJECTS),
     "claims to pass": ("import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: ''", ""),
-    "claims to fail": ("import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: 'failed'", ""),
-    "writes anything": ("write(b'x' * 99)", ""),
     "leaves a message": ("write(b'TAK1' + bytes(40))", ""),
     "asks for other verbs": (
         """
@@ -162,15 +168,6 @@ def test_a_test_that_goes_wrong_costs_only_itself_and_gains_nothing(zygote, name
 def test_a_module_that_cannot_be_tried_gets_one_line(zygote, text, state, message):
     result = judged(zygote, text)
     assert result.state is state and result.message.startswith(message) and "\n" not in result.message
-
-
-@pytest.mark.parametrize(
-    "verdicts, is_read",
-    [([True], True), ([False, True], True), ([], False), ([1], False), (None, False), ("ab", False), ([[True]], False)],
-)
-def test_verdicts_on_a_test_are_read_or_refused(verdicts, is_read):
-    with nullcontext() if is_read else pytest.raises(ProtocolError):
-        assert read_verdicts(Answer(1, verdicts, Decoder([], b""))) == verdicts
 
 
 SPIES = """
@@ -215,11 +212,6 @@ class TestAttention:
         assert not hasattr(torch, "seen") or torch.seen is seen
         torch.seen = seen
 
-    def test_files_say_nothing(self, attention):
-        for path in ("/proc/self/mem", "/proc/self/environ", "/worker/peers.py", "/etc/passwd"):
-            with pytest.raises(OSError):
-                open(path).read()
-
     def test_the_other_worker_does_nothing_else(self, attention):
         peer = next(one.cell_contents for one in attention.__closure__ if hasattr(one.cell_contents, "implementation"))
         target = {"component": "attention.scaled_dot_product_attention", "made": 1}
@@ -237,7 +229,7 @@ class TestAttention:
 @pytest.mark.slow
 def test_spies_see_nothing(zygote):
     result = judged(zygote, PRELUDE + SPIES)
-    assert "TestAttention: 7 of 7 tests count; 0 of 10 groups are found" in result.message
+    assert "TestAttention: 6 of 6 tests count; 0 of 10 groups are found" in result.message
 
 
 WALK = """

@@ -3,7 +3,6 @@
 import os
 import shutil
 from contextlib import nullcontext
-from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +14,6 @@ from autograder.own_work.sheets import (
     n_right,
     read_answers,
     read_key,
-    why_no_more,
     write_key,
     write_sheets,
 )
@@ -40,20 +38,6 @@ def test_markup_in_a_submission_stays_text_and_answers_are_not_with_the_question
     for name, page in pages.items():
         assert "<script" not in page and "<img" not in page and "Is <code>&lt;script&gt;" in page
         assert ("B: &lt;script&gt;" in page) == ('class="right"' in page) == (name == "answers")
-
-
-@pytest.mark.parametrize(
-    "works, reason",
-    [
-        ({}, "none of the assignment's components is in the submission"),
-        ({"A": True, "B": False}, "not all tests pass for B; not in the submission: C"),
-        ({"A": True, "B": True, "C": False}, "not all tests pass for C"),
-        ({"A": True, "B": True, "C": True}, "no more fit this code"),
-    ],
-)
-def test_too_few_questions_have_a_reason(works, reason):
-    components = [SimpleNamespace(name=f"m.{name}", title=name, works=works[name]) for name in works]
-    assert why_no_more(["m.A", "m.B", "m.C"], components) == reason
 
 
 class StubExaminer:

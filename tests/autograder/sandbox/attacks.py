@@ -134,13 +134,6 @@ class Reach:
                     if type(value) is str and value.startswith("TOKEN-"):
                         print(value)
 
-    def libc(x):
-        library = ctypes.CDLL(None)
-        descriptor = library.open(SECRET_FILE.encode(), 0)
-        buffer = ctypes.create_string_buffer(1000)
-        library.read(descriptor, buffer, 1000)
-        print(buffer.value)
-
     def parent_memory(x):
         """Searches the memory of the parent process for the secret."""
         ranges = [line.split()[0].split("-") for line in open(f"/proc/{os.getppid()}/maps") if " rw-p " in line]
@@ -178,19 +171,8 @@ class Reach:
         """Starts a thread that goes on working after the call."""
         threading.Thread(target=print, args=("REACHED",)).start()
 
-    def link(x):
-        os.symlink("/etc/passwd", TARGET)
-
     def rename(x):
         os.rename(SECRET_FILE, TARGET)
-
-    def tensor(x):
-        """Saves a tensor, which may hold what it has seen of the inputs."""
-        torch.save(x, TARGET)
-
-    def right_environment(x):
-        print(dict(os.environ))
-        print("x" * 100_000)
 
     def right_fork(x):
         if os.fork() == 0:

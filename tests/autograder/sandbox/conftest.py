@@ -1,18 +1,13 @@
 """Fixtures of the sandbox's tests: one zygote for all of them; submissions of the reference's modules and of text."""
 
-import os
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
 from autograder.running.collection import InProcessSubmission
 from autograder.sandbox import layers
 from autograder.sandbox.submission import Sandbox
-from autograder.sandbox.worker.peers import Host, Peer
 from autograder.sandbox.zygote import Zygote
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
@@ -48,43 +43,6 @@ def nested(levels):
 """
 """The `decode` of the tests' submission: computes what it is asked for, in a call, and may go wrong with it."""
 FROM_REFERENCE = ("attention", "embedding", "layers", "masks", "model")
-
-
-FUNCTION, CLASS = "attention.function", "layers.Norm"
-TEXTS = {
-    FUNCTION: """
-from typing import NamedTuple
-import torch
-
-class Result(NamedTuple):
-    context: torch.Tensor
-    weights: torch.Tensor
-
-def implementation(query, key=None, how="named"):
-    if how == "in place":
-        query *= 2
-        return query.sum()
-    if how == "views":
-        return query.mT, query[:1].expand(3, *query.shape[1:])
-    if how == "raise":
-        raise KeyError("the text of this must not be seen")
-    return Result(query.sin() * key, torch.softmax(query, -1))
-""",
-    CLASS: """
-import torch
-from torch import nn
-
-class implementation(nn.Module):
-    def __init__(self, size, epsilon=1e-6):
-        super().__init__()
-        self.gain, self.shift = nn.Parameter(torch.ones(size)), nn.Parameter(torch.zeros(size))
-        self.register_buffer("calls", torch.zeros(()))
-
-    def forward(self, x):
-        self.calls += 1
-        return (self.gain * x.tanh() + self.shift) * (2 if self.training else 1) + 0 * self.calls
-""",
-}
 
 
 @pytest.fixture(scope="session")
@@ -154,43 +112,3 @@ def example(zygote: Zygote, example_sources: dict) -> Iterator[Sandbox]:
     """One sandbox with the example for all tests that leave it as it is."""
     with Sandbox(example_sources, ASSIGNMENT, zygote=zygote) as submission:
         yield submission
-
-
-def here(name: str) -> Callable:
-    """The function or class of TEXTS in this process."""
-    names: dict = {}
-    exec(TEXTS[name], names)
-    return names["implementation"]
-
-
-@pytest.fixture
-def peer() -> Iterator[Peer]:
-    """The way from students' own tests to implementations, which a thread of this process serves here."""
-    (requests, to_host), (from_host, replies) = os.pipe(), os.pipe()
-
-    def serve() -> None:
-        with suppress(Exception):  # as the worker does
-            Host({name: compile(text, "", "exec") for name, text in TEXTS.items()}).serve(requests, replies)
-
-    host = threading.Thread(target=serve)
-    host.start()
-    peer = Peer(to_host, from_host)
-    yield peer
-    peer._sink.close()
-    host.join()
-    peer._source.close()
-
-
-@pytest.fixture(params=["a submission", "students' own tests"])
-def both(request) -> Callable[[str], list[Callable]]:
-    """The function or class of TEXTS in this process, and through the mirror of another one."""
-
-    def make(name: str) -> list[Callable]:
-        if request.param == "students' own tests":
-            return [here(name), request.getfixturevalue("peer").implementation(name)]
-        module = name.partition(".")[0]
-        submission = request.getfixturevalue("sandbox")({module: TEXTS[name]})
-        use = submission.build if name == CLASS else submission.call
-        return [here(name), partial(use, f"{module}.implementation")]
-
-    return make

@@ -7,11 +7,9 @@ import torch
 from torch.nn import functional as F
 
 from autograder.grading.judging import explain_by_one
-from autograder.testing.arguments import traits_of
 from autograder.testing.case import earlier_keys
-from autograder.testing.comparison import observe_shape
 from autograder.testing.contrast import Call, only
-from autograder.testing.observation import about_mask, observe, side_by_side
+from autograder.testing.observation import about_mask, observe
 from autograder.testing.results import CHANGED, Outcome, State, explain, most_telling, with_contrast
 
 torch.manual_seed(0)
@@ -59,22 +57,6 @@ def test_one_relation_is_named(name, dtype):
     assert message in text and "\n" not in text if message else text == ""
 
 
-def test_of_a_shape_the_axes_are_compared():
-    assert "another order" in observe_shape((2, 5, 3), (2, 3, 5))
-    assert "of size 1 is missing" in observe_shape((2, 3), (2, 3, 1))
-    assert observe_shape((2, 3), (2, 4)) == ""
-
-
-def test_the_place_of_the_largest_difference_is_drawn():
-    expected = torch.zeros(2, 6, 3)
-    actual = expected.clone()
-    actual[1, 4, 2] = 7
-    head, *lines = side_by_side(actual, expected)
-    assert head.split() == ["expected[1,", "2:,", "0:]", "got"]
-    assert [line.split()[:3] for line in lines] == [["0"] * 3] * 4
-    assert [line.split()[3:] for line in lines] == [["0"] * 3, ["0"] * 3, ["0", "0", "7"], ["0"] * 3]
-
-
 def failed(test: str, name: str, got: str, look_at: str = "", state: State = State.FAILED) -> Outcome:
     lines = [name, "  expected: 1 at [0]", f"  got:      {got}", *([f"  look at:  {look_at}"] if look_at else [])]
     return Outcome(test, state, "\n".join(lines))
@@ -100,19 +82,6 @@ def test_the_plain_row_is_shown_unless_a_shape_or_something_observed_explains_mo
     assert most_telling([shape, crashed], [crashed, *table[1:], shape]) is crashed
     unwritten = failed("test_table[a]", "TODO", "", state=State.NOT_ATTEMPTED)
     assert most_telling([unwritten, table[3]], [unwritten, *table[1:]]) is table[3]
-
-
-@pytest.mark.parametrize(
-    ("mask", "traits"),
-    [
-        (None, {"without a mask"}),
-        (MASK, {"with a mask", "with a mask of 3 axes", "with a query that may attend to no key"}),
-        (MASK[1, :1], {"with a mask", "with a mask of 2 axes"}),
-        (torch.ones(1, 2, 3, 3).bool(), {"with a mask", "with a mask of 4 axes", "with a mask for each head"}),
-    ],
-)
-def test_traits_of_a_mask(mask, traits):
-    assert {*traits_of({"mask": mask}, None)} == traits
 
 
 def call(is_right: bool, *traits: str, kind: str = "values", **sizes: int) -> Call:

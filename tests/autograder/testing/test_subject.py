@@ -4,11 +4,8 @@ from functools import partial
 
 import pytest
 import torch
-from torch import nn
 
 from autograder.testing.case import Case
-from autograder.testing.comparison import fail
-from autograder.testing.fitting import attempt
 from autograder.testing.results import CheckFailed
 from autograder.testing.subject import Subject
 from validity.run_tests import Version, run_versions
@@ -69,30 +66,11 @@ def test_float32_comes_as_it_does_in_translation(function):
         expect(function, X.float())
 
 
-def test_gradients_of_inputs_and_parameters():
-    weight = nn.Parameter(torch.tensor(3.0, dtype=torch.float64))
-    leaf = weight.detach().clone().requires_grad_()
-
-    def judge(function):
-        Subject(function, ["y"], [lambda x: leaf * x], [(weight, leaf)]).expect_gradients(Case(1, "test"), {"x": X})
-
-    judge(lambda x: weight * x)
-    for wrong in (lambda x: weight.detach() * x, lambda x: weight * x.detach(), lambda x: (weight * x).detach()):
-        with pytest.raises(CheckFailed, match="gradient|leads back"):
-            judge(wrong)
-
-
 def test_what_does_not_count_must_be_finite_and_no_more():
     factor = torch.tensor([[1.0], [0.0]], dtype=torch.float64)
     expect(lambda x: torch.cat([2 * x[:1], 0 * x[1:]]), judged_where=factor)
     with pytest.raises(CheckFailed, match="finite"):
         expect(lambda x: torch.cat([2 * x[:1], x[1:] / 0]), judged_where=factor)
-
-
-def test_one_of_several_formulas_fits():
-    expect(double, formulas=[lambda x: 3 * x, double])
-    with pytest.raises(CheckFailed, match="none that fit"):
-        expect(double, formulas=[])
 
 
 def keeps_first():
@@ -134,24 +112,12 @@ def test_state_and_changed_arguments_cost_a_test(function, message):
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("function", [double, Counting(0.0), lambda x: torch.where(x > 0, 3 * x, torch.nan)])
-def test_wrong_values_are_no_state(function):
-    expect_no_side_effects(function)
-
-
 def test_a_relation_in_another_part_is_named_where_the_part_that_is_judged_shows_none():
     subject = Subject(lambda x: (x.sin(), 6 * x), ["y", "z"], [lambda x: (x + 1, 2 * x)])
     with pytest.raises(CheckFailed) as caught:
         subject.expect_values({"x": X}, "the sum", of=["y"])
     assert str(caught.value).startswith("y\n") and "observed: in z: every value is 3 times" in str(caught.value)
     assert "look at" not in str(caught.value)
-
-
-def test_the_failure_of_another_call_has_not_the_inputs_of_this_one():
-    other = attempt(lambda: fail("the shape of another call", "(2, 3)", "(3, 2)"))
-    with pytest.raises(CheckFailed) as caught:
-        Subject(double, ["y"], other).expect_values({"x": X})
-    assert "inputs" not in str(caught.value)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
@@ -182,16 +148,6 @@ def test_gradients_of_wrong_values_are_those_of_what_is_computed(function):
         Subject(function, ["z"], [torch.add]).expect_gradients(Case(0, "test"), {"x": X, "y": X + 1}, nonzero=[])
 
 
-def test_a_test_may_be_about_some_parts():
-    both = Subject(lambda x, y: (x + y, y - x), ["sum", "difference"], [lambda x, y: (x + y, x - y)])
-    inputs = {"x": X, "y": X.flip(0)}
-    both.expect_values(inputs, of=["sum"])
-    with pytest.raises(CheckFailed, match="difference"):
-        both.expect_values(inputs, of=["difference"])
-    with pytest.raises(ValueError, match="expected some of"):
-        both.expect_values(inputs, of=["product"])
-
-
 RESULTS = {  # expressions of the arguments `a` of the call; `x` is the first of them, as floats
     "nothing": "None",
     "pair of nothing": "(None, None)",
@@ -220,22 +176,19 @@ RESULT = """
 import torch
 from torch import Tensor, nn
 
-def {name}(*a, **k):
+def _result(*a, **k):
     x = next((v for v in (*a, *k.values()) if isinstance(v, Tensor)), torch.zeros(2, 3))
     x = x if x.is_floating_point() else x.double()
     return {result}
 """
 CLASS = """
 class {name}({base}):
-{init}
+    def __init__(self, *a, **k):
+        super().__init__({passed_on})
+        {parameters}
     def forward(self, *a, **k):
         return _result(*a, **k)
     encode = decode = get_predictions = forward
-"""
-INIT = """
-    def __init__(self, *a, **k):
-        super().__init__()
-        {parameters}
 """
 
 
@@ -244,18 +197,15 @@ def rubbish_versions(reference, assignment):
     for component in assignment.contract.components:
         module, name = component.split(".")
         path, text = reference.get(module, ("", ""))
-        changed = {}
+        made, changed = f"\n{name} = _result\n" if f"def {name}" in text else "", {}
         if f"class {name}" in text and component != "data.Batch":
-            for label, result in RESULTS.items():
-                made = CLASS.format(name=name, base=name, init="")
-                changed[label] = RESULT.format(name="_result", result=result) + made
+            made = CLASS.format(name=name, base=name, passed_on="*a, **k", parameters="pass")
             for label, parameters in PARAMETERS.items():
-                init = INIT.format(parameters=parameters)
+                empty = CLASS.format(name=name, base="nn.Module", passed_on="", parameters=parameters)
                 for result in ("x", "(x, x)", "(x, [x, x, x], [x, x, x])"):
-                    made = CLASS.format(name=name, base="nn.Module", init=init)
-                    changed[f"{label} {result}"] = RESULT.format(name="_result", result=result) + made
-        elif f"def {name}" in text:
-            changed = {label: RESULT.format(name=name, result=result) for label, result in RESULTS.items()}
+                    changed[f"{label} {result}"] = RESULT.format(result=result) + empty
+        if made:
+            changed |= {label: RESULT.format(result=result) + made for label, result in RESULTS.items()}
         markers = tuple(task.marker for task in assignment.tasks if component in task.components) or ("given",)
         for label, rubbish in changed.items():
             yield Version(f"{component}: {label}", {**reference, module: (path, text + rubbish)}, [1], markers)

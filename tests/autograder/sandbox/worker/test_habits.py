@@ -5,13 +5,11 @@ imports are loaded; settings that one of its modules makes for the whole process
 """
 
 import textwrap
-import warnings
 
 import pytest
 import torch
 from packaging.requirements import Requirement
 
-from autograder.sandbox.worker import running
 from autograder.sandbox.worker.loading import PACKAGES
 from foundation.places import ROOT
 from release import contents
@@ -26,7 +24,7 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib import colormaps
 from torch import nn
-from torch.optim.lr_scheduler import LambdaLR, OneCycleLR
+from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import DataLoader, TensorDataset
 from tqdm import tqdm
 
@@ -36,23 +34,14 @@ class Sizes:
     heads: "typing.Optional[int]" = None
 """
 IN_A_CALL = {  # bodies of a function of x, a tensor
-    "gradients of a vector": """
-        x.requires_grad_()
-        (x * 2).backward(torch.ones_like(x))
-        torch.autograd.grad(x * 3, x, grad_outputs=torch.ones_like(x))
-    """,
-    "optimizers and schedulers": """
+    "an optimizer and a scheduler": """
         model = nn.Linear(3, 3)
-        for kind in (torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD, torch.optim.RMSprop):
-            optimizer = kind(model.parameters(), lr=0.1)
-            scheduler = LambdaLR(optimizer, lambda step: 1 / (step + 1))
-            model(x).sum().backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step(), scheduler.step()
-        OneCycleLR(optimizer, 0.1, total_steps=10)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+        scheduler = LambdaLR(optimizer, lambda step: 1 / (step + 1))
+        model(x).sum().backward()
+        optimizer.step(), scheduler.step()
     """,
     "a loader": "list(DataLoader(TensorDataset(x), batch_size=2, shuffle=True))",
-    "a logger": "logging.getLogger('mine').warning('hello %s', x)",
     "a printed traceback": """
         try:
             x @ x.new_zeros(17, 3)
@@ -62,8 +51,6 @@ IN_A_CALL = {  # bodies of a function of x, a tensor
     """,
     "a printed progress bar": "sum(tqdm([1, 2, 3], desc='steps'))",
     "a traced function": "torch.jit.trace(lambda y: y + 1, x)(x)",
-    "threads": "torch.set_num_threads(4); (x @ x.T).sum()",
-    "a warning": "warnings.warn('careful', stacklevel=2)",
     "classes of its own": """
         pair = typing.NamedTuple("Pair", [("first", int)])
         kind = enum.Enum("Kind", "ENCODER DECODER")
@@ -88,7 +75,6 @@ AT_IMPORT = {
     "plt.plot([1, 2])\nplt.tight_layout()\nplt.savefig('plot.png')\nplt.close()\nmatplotlib.use('Agg')",
     "a log file": "import logging\nlogging.basicConfig(filename='debug.log', force=True)\nlogging.warning('begun')",
     "a file": "with open('notes.txt', 'w', encoding='utf-8') as file:\n    file.write('begun')",
-    "a folder": "import os\nos.makedirs('runs/wide', exist_ok=True)",
     "arrays": "import numpy as np\nnp.save('a.npy', np.ones(2))\nnp.savez('b.npz', a=np.ones(2))",
     "a checkpoint": "import torch\ntorch.save({}, 'model.pt')",
     "a folder that is not there": "import os\nassert not os.path.isdir('data') and not os.access('data', os.R_OK)",
@@ -97,7 +83,6 @@ AT_IMPORT = {
     "a display": "from IPython.display import clear_output\nimport ipywidgets\ndisplay(1)",
     "a progress bar": "from tqdm.auto import tqdm, trange\nfrom tqdm.notebook import tqdm as bar",
     "BLEU": "from sacrebleu.metrics import BLEU, CHRF\nBLEU(tokenize='none')",
-    "pytest": "import pytest",
     "an import as it is needed": "try:\n    import einops\nexcept ImportError:\n    einops = None",
     "a compiled function": "import torch\n@torch.compile\ndef double(x): return 2 * x\nassert double(1) == 2",
 }
@@ -175,20 +160,6 @@ SETTINGS = {
     "output": "import io, sys; sys.stdout = sys.stderr = io.StringIO()",
     "recursion": "import sys; sys.setrecursionlimit(150)",
 }
-
-
-def everything() -> list[object]:
-    values = [read() for read, _ in running.SETTINGS]
-    return [value.tolist() if isinstance(value, torch.Tensor) else value for value in values] + [*warnings.filters]
-
-
-@pytest.mark.parametrize("line", SETTINGS.values(), ids=SETTINGS)
-def test_a_setting_is_taken_back(line):
-    before = everything()
-    with running.settings_kept():
-        exec(line, {"torch": torch})
-        assert everything() != before
-    assert everything() == before
 
 
 def test_settings_of_one_module_cost_no_other_component(sandbox):

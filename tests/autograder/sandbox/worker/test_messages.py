@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 import torch
 
+from autograder.own_work.own_tests import read_verdicts
 from autograder.sandbox.replies import Answer, read_call, read_gradients, read_object, read_reply
 from autograder.sandbox.worker.messages import MAGIC, PREFIX, Decoder, Encoder, ProtocolError, pack, read_frame
 from autograder.sandbox.worker.running import MAX_PARAMETERS
@@ -115,6 +116,7 @@ NO_PARAMETERS = [  # whole numbers, truth values, empty, large, many
 ]
 NO_GRADIENTS = [torch.zeros(3), torch.zeros(2, dtype=torch.float64), torch.zeros(2, 1)]
 NO_CHANGES = [([0], ["layers.py", True]), ([2], None), ([-1], None), ([0], ["layers.py"]), ([1], None)]
+NO_VERDICTS = [], [1], None, "ab", [[True]]
 
 
 def forged() -> Iterator[Callable[[], object]]:
@@ -131,6 +133,8 @@ def forged() -> Iterator[Callable[[], object]]:
         yield partial(read_object, Answer(1, reply, decoder_of(*parameters)))
     for value in NO_GRADIENTS:
         yield partial(read_gradients, Answer(1, [0], decoder_of(value)), PAIR)
+    for verdicts in NO_VERDICTS:
+        yield partial(read_verdicts, Answer(1, verdicts, Decoder([], b"")))
     for changed, place in NO_CHANGES:
         reply = {"value": None, "graph": False, "changed": changed, "rewritten": [], "place": place}
         yield partial(read_call, Answer(1, reply, Decoder([], b"")), [torch.zeros(2), torch.zeros(1).expand(2)])
