@@ -36,18 +36,13 @@ def test_every_patch_applies_and_no_two_are_the_same(faults, reference):
         patched[changed] = fault.id
 
 
-def test_what_faulty_code_does_completes_the_sentence(faults):
-    """It follows "Your code behaves exactly like code that …", so it is a verb phrase in the third person."""
+def test_descriptions_complete_the_sentence_and_hints_are_sentences_without_a_solution(faults, assignment):
+    """What faulty code does follows "Your code behaves exactly like code that …": a verb in the third person."""
+    finder = LeakFinder(make_skeleton(read_folder(REFERENCE), assignment))
     for fault in faults:
         verb = fault.when.removeprefix("always ").removeprefix("never ").split()[0]
         assert verb == "cannot" or (verb[-1] == "s" and verb.islower()), f"{fault.id}: code that {fault.when}"
         assert not fault.when.endswith((".", "?")), fault.id
-
-
-def test_hints_are_sentences_and_hold_no_solution(faults, assignment):
-    skeleton = make_skeleton(read_folder(REFERENCE), assignment)
-    finder = LeakFinder(skeleton)
-    for fault in faults:
         assert fault.hint[-1] in ".?", fault.id
         for code in (edit.find.strip(" ,\n") for edit in fault.edits):
             assert code.isidentifier() or code not in fault.hint, fault.id
@@ -56,6 +51,7 @@ def test_hints_are_sentences_and_hold_no_solution(faults, assignment):
 
 
 HEAD = 'component = "layers.LayerNorm"\ntask = "1.4"\n'
+FOUND = "variance + self.epsilon"
 FAULT = """
 [[fault]]
 id = "one"
@@ -86,11 +82,15 @@ def read(folder, text):
         (HEAD + FAULT + 'within = "layer"', "fault one: within = 'layer': expected `module.Name` or `module`"),
         (HEAD + FAULT + FAULT, "fault one: the id also occurs in layer_norm.toml"),
         (HEAD + FAULT + "find = ", "layer_norm.toml: "),
+        (HEAD + FAULT.replace(FOUND, "no such text"), "fault one: `find` occurs 0 times in layers.LayerNorm"),
+        (HEAD + FAULT.replace(FOUND, "self"), "it must occur exactly once: 'self'"),
+        (HEAD + FAULT.replace('"variance"', '"variance +"'), "fault one: the result is not Python"),
+        (HEAD + FAULT + 'within = "layers.Nothing"', "fault one: there is no Nothing in layers.py"),
     ],
 )
-def test_mistakes_say_where_they_are(tmp_path, text, message):
+def test_mistakes_say_where_they_are(tmp_path, reference, text, message):
     with pytest.raises(UserError, match="layer_norm.toml") as error:
-        read(tmp_path, text)
+        apply(*read(tmp_path, text), reference)
     assert message in str(error.value) and "\n" not in str(error.value)
 
 
@@ -100,19 +100,3 @@ def test_grading_with_fewer_tasks_skips_the_others_faults(assignment):
     kept = faults_of(fewer)
     assert kept == [fault for fault in faults_of(assignment) if fault.task != "1.4"]
     assert 0 < len(kept) < len(faults_of(assignment))
-
-
-@pytest.mark.parametrize(
-    "old, new, message",
-    [
-        ("variance + self.epsilon", "no such text", "`find` occurs 0 times in layers.LayerNorm"),
-        ("variance + self.epsilon", "self", "it must occur exactly once: 'self'"),
-        ('replace = "variance"', 'replace = "variance +"', "the result is not Python"),
-        ('replace = "variance"', 'replace = "variance"\nwithin = "layers.Nothing"', "there is no Nothing in layers.py"),
-    ],
-)
-def test_a_patch_that_does_not_fit_is_an_error(tmp_path, reference, old, new, message):
-    [fault] = read(tmp_path, HEAD + FAULT.replace(old, new))
-    with pytest.raises(UserError, match="fault one") as error:
-        apply(fault, reference)
-    assert message in str(error.value)

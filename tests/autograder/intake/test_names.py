@@ -25,20 +25,6 @@ def wanted_in(text: str) -> list[str]:
     return wanted_imports({"layers": ("layers.py", text)})
 
 
-def test_names_are_found_in_every_form_of_import():
-    text = """import math, os.path as p; import html
-if 1:
-    from torch.nn import functional as F, init
-from json import(  # as text
-    decoder,
-)
-import numpy as np
-np.typing.NDArray
-"""
-    wanted = {"math", "os.path", "html", "torch.nn", "torch.nn.functional", "torch.nn.init", "json.decoder"}
-    assert wanted | {"numpy.typing"} <= set(wanted_in(text))
-
-
 def test_hostile_imports_cost_no_time_and_few_names():
     text = "import " + " " * 2_000_000 + "\n" + "from " + "a." * 500_000 + "\n" + "import x1, " * 100_000
     assert len(wanted_in(text + "\nimport math")) <= MAX_NAMES

@@ -24,13 +24,6 @@ FILES = [("anna/layers.py", LAYERS), ("anna/r\u00e9sum\u00e9.txt", "x" * 2_000),
 LISTED = b"PK\x01\x02"
 
 
-def test_a_zip_as_it_comes(write_zip, take):
-    for members, method in (([("anna/", ""), *FILES], zipfile.ZIP_DEFLATED), (FILES, zipfile.ZIP_STORED)):
-        intake = take(write_zip(members, method))
-        assert intake.sources["layers"] == ("layers.py", LAYERS) and intake.translations == b"a\n"
-        assert sorted(intake.hashes) == ["anna.zip", "layers.py", "translations.txt"] and intake.notes == []
-
-
 @pytest.mark.parametrize("name", ["../outside.txt", "/etc/passwd", "..\\outside.txt"])
 def test_what_leads_elsewhere_is_skipped_and_never_unpacked(write_zip, take, tmp_path, name):
     intake = take(write_zip([(name, "1/0"), *FILES]))

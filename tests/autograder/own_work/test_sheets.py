@@ -70,14 +70,6 @@ def test_each_student_gets_a_sheet_with_the_rosters_name_whoever_else_ends_the_p
     assert page.count("<article") == 3 and all(name in page for name in names) and "What, ben?" not in page
 
 
-def test_a_sitting_names_who_gets_no_sheet(tmp_path, monkeypatch, capsys):
-    sheets = [Sheet("b", "Ben", (), "nothing works"), Sheet("a", "Anna", (question(),))]
-    monkeypatch.setattr("autograder.commands.ask.sheets_of_class", lambda *given: (sheets, 0))
-    assert main(["ask", "class", "--sitting", "noon", "--output", str(tmp_path)]) == 0
-    assert "Ben   0 questions (nothing works)\nAnna  1 question\n" in capsys.readouterr().out
-    assert (tmp_path / "sitting-noon" / "questions.html").read_text().count("<article") == 1
-
-
 @pytest.mark.slow
 def test_only_who_has_code_that_works_is_asked(tmp_path, capsys):
     write_submission(tmp_path / "class" / "anna", modules=("attention",))
@@ -165,10 +157,3 @@ def test_a_mistake_is_named_with_its_line(key, tmp_path, lines, message):
     with pytest.raises(UserError) as error:
         read_answers(path, key)
     assert message in str(error.value) and "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("content", ["[", "[1]", '{"anna": 3}'])
-def test_a_key_that_cannot_be_read(tmp_path, content):
-    (tmp_path / "key.json").write_text(content)
-    with pytest.raises(UserError, match="cannot be read"):
-        read_key(tmp_path)

@@ -56,16 +56,6 @@ LAYOUTS = {  # files, and how the adapter gets at the norm
 }
 
 
-opened: list[InProcessSubmission] = []
-
-
-@pytest.fixture(autouse=True)
-def _closed_in_the_end():
-    yield
-    while opened:
-        opened.pop().close()
-
-
 @pytest.fixture
 def open_model(tmp_path, assignment):
     """Opens a model with these files, from the sources of a student's own run or those that are graded."""
@@ -75,18 +65,16 @@ def open_model(tmp_path, assignment):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
         graded = take_in(tmp_path, SKELETON, assignment).sources if is_graded else {}
-        opened.append(InProcessSubmission(graded or read_sources(tmp_path, SKELETON), assignment))
-        return opened[-1]
+        return InProcessSubmission(graded or read_sources(tmp_path, SKELETON), assignment)
 
     return make
 
 
-def open_reference(change: Callable[[str], str], module="layers", python=(3, 11)) -> InProcessSubmission:
-    """The reference with another text of one module."""
+def open_reference(change: Callable[[str], str], python=(3, 11)) -> InProcessSubmission:
+    """The reference with another text of its layers."""
     sources = read_sources(REFERENCE, SKELETON)
-    sources |= {module: (sources[module][0], change(sources[module][1]))}
-    opened.append(InProcessSubmission(sources, replace(read_assignment(), python=python)))
-    return opened[-1]
+    sources |= {"layers": ("layers.py", change(sources["layers"][1]))}
+    return InProcessSubmission(sources, replace(read_assignment(), python=python))
 
 
 @pytest.mark.parametrize("is_graded", [False, True], ids=["own run", "graded"])

@@ -4,7 +4,6 @@ An attack on a `layer` alone strikes when a LayerNorm is built, with an `x` when
 output. Those called `right_…` stand in a LayerNorm that is right all the same.
 """
 
-import ctypes
 import functools
 import gc
 import os
@@ -59,9 +58,6 @@ class Mark:
         batch_norm = getattr(torch.ops.aten, bytes.fromhex("5f62617463685f6e6f726d5f776974685f757064617465").decode())
         norm = batch_norm(flat, ones, zeros, zeros.clone(), ones.clone(), 0.0, 1e-5)[0]
         return norm.reshape(x.shape) * layer.gain + layer.shift
-
-    def nan(x):
-        return torch.full_like(x, float("nan"))
 
     def closed_pipe(x):
         os.closerange(3, 4096)
@@ -206,9 +202,6 @@ class Stop:
                     pass
             except BaseException:
                 continue
-
-    def crash(x):
-        ctypes.memset(0, 1, 1)
 
     def error_text(x):
         """Raises an exception whose text is never finished."""

@@ -92,19 +92,15 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
 
 
 @pytest.fixture
-def ways(sandbox, example_sources, tmp_path, monkeypatch) -> Iterator[Callable[..., list]]:
+def ways(sandbox, example_sources, tmp_path, monkeypatch) -> Callable[..., list]:
     """A submission in both ways to run: in a worker, and in this process, which stands in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    made = []
 
     def both(texts: dict[str, str]) -> list[Sandbox | InProcessSubmission]:
         sources = {**example_sources, **{name: (f"{name}.py", text) for name, text in texts.items()}}
-        made.append(InProcessSubmission(sources, ASSIGNMENT))
-        return [sandbox(texts), made[-1]]
+        return [sandbox(texts), InProcessSubmission(sources, ASSIGNMENT)]
 
-    yield both
-    for submission in made:
-        submission.close()
+    return both
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from autograder.sandbox.errors import (
-    MAX_MESSAGE,
     SandboxUnavailableError,
     SubmissionDiedError,
     SubmissionError,
@@ -39,14 +38,6 @@ def test_an_exception_arrives_as_itself_or_says_what_it_was(example, name):
     with pytest.raises(kind) as caught:
         example.call(CALL, f"fail({name}('a message'))")
     assert isinstance(caught.value, SubmissionError) and str(caught.value) == message
-
-
-def test_a_message_is_cut_and_cleaned(example):
-    with pytest.raises(SubmissionError) as caught:
-        example.call(CALL, r"fail(ValueError('\x1b[31mred\x1b[0m \u202e reversed\r' + 'x' * 10_000_000))")
-    message = caught.value.message
-    assert len(message) <= MAX_MESSAGE and message.endswith("[cut]")
-    assert "\x1b" not in message and "\u202e" not in message and "\r" not in message and "red" in message
 
 
 CANNOT_BE_SENT = {
@@ -175,11 +166,3 @@ def test_cpu_time_is_limited_over_all_workers(sandbox):
     assert 1 <= submission.budget.cpu_seconds < 2.5
     with pytest.raises(SubmissionTimeoutError, match="CPU time"):
         submission.build(NORM, 4)
-
-
-def test_output_is_kept_cut_and_cleaned(sandbox):
-    submission = sandbox(output_kb=1)
-    submission.call(CALL, "say(20)")
-    assert submission.output.count("0123456789") == 20 and submission.output.endswith("to stderr\n")
-    submission.call(CALL, "say(200_000)")
-    assert len(submission.output) < 1100 and submission.output.endswith("more bytes were printed]")

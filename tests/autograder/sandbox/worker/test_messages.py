@@ -9,19 +9,11 @@ import torch
 
 from autograder.own_work.own_tests import read_verdicts
 from autograder.sandbox.replies import Answer, read_call, read_gradients, read_object, read_reply
-from autograder.sandbox.worker.messages import MAGIC, PREFIX, Decoder, Encoder, ProtocolError, pack, read_frame
+from autograder.sandbox.worker.messages import MAGIC, PREFIX, Decoder, Encoder, ProtocolError, read_frame
 from autograder.sandbox.worker.running import MAX_PARAMETERS
 
 LIMITS = 1000, 1000
 PAIR = [(torch.Size([2]), torch.float32)]
-
-
-def test_a_frame_is_read_and_not_a_byte_more():
-    stream = io.BytesIO(pack({"a": 1}, b"body") + pack({}))
-    frames = [read_frame(stream.read, LIMITS) for _ in range(2)]
-    assert frames == [({"a": 1}, b"body"), ({}, b"")]
-    with pytest.raises(EOFError):
-        read_frame(stream.read, LIMITS)
 
 
 LENGTHS = [(1001, 0), (2**32 - 1, 0), (2, 1001), (2, 2**64 - 1)]
@@ -41,14 +33,10 @@ def test_what_is_no_frame_is_refused_before_more_of_it_is_read_than_the_limits_a
 VALUES = [None, True, -(2**63), 2**63 - 1, 0.1, "\x00é", [], (), {}, [(1, [2.5, ("a",)]), {"b": {3: [None]}}]]
 TENSORS = {
     "dense": torch.randn(3, 4),
-    "scalar": torch.tensor(2.5),
     "empty": torch.zeros(0, 3),
-    "expanded": torch.randn(1, 4).expand(3, 4),
     "expanded and permuted": torch.randn(2, 1, 3).permute(2, 1, 0).expand(3, 5, 2),
-    "gapped": torch.randn(3, 8)[:, :5],
     "cut and transposed": torch.randn(4, 3, 6).transpose(0, 2)[:, 1:, :3],
     "bfloat": torch.randn(3).bfloat16(),
-    "bool": torch.tensor([True, False]),
 }
 
 

@@ -32,13 +32,6 @@ def test_values(submission: SubmissionUnderTest, case: Case) -> None:
     expect_close(module(x), x @ weight + bias, "the affine map", "x W + b: is the bias added?")
 
 
-def test_one_vector(submission: SubmissionUnderTest, case: Case) -> None:
-    module, d_in, d_out = make(submission, case)
-    weight, bias = roles(module, d_in, d_out)
-    x = case.normal(1, d_in)
-    expect_close(module(x), x @ weight + bias, "the map of a single vector")
-
-
 def test_gradients(submission: SubmissionUnderTest, case: Case) -> None:
     module, d_in, d_out = make(submission, case)
     run_backward(module(case.normal(3, d_in)), case.normal(3, d_out), "the affine map")
