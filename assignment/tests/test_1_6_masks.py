@@ -44,7 +44,7 @@ def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None
     returned = mask(tokens)
     with observing(lambda: about_mask(returned, expected) or about_ids(returned, expected, tokens, pad + shift)):
         expect_same(returned, expected, label, rule)
-    expect_unchanged(mask, {"tokens": tokens}, before)
+    expect_unchanged({"tokens": tokens}, before)
 
 
 def about_ids(returned: object, expected: torch.Tensor, tokens: torch.Tensor, pad_id: int) -> str:

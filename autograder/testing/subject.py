@@ -160,7 +160,7 @@ class Subject:
         with torch.no_grad():
             with self._judged(others):
                 first = self.call(*arguments.values())
-            expect_unchanged(self.call, arguments, others)
+            expect_unchanged(arguments, others)
             kept = tensors_in(first, copied=True)
             try:
                 self._expect_result(first, others)

@@ -85,7 +85,7 @@ def call(
     content["parameters"] = own
 
     def read(answer: Answer) -> object:
-        reply = session.read_call(answer, arguments)
+        reply = session.read_call(answer)
         if reply.graph:
             connect(session, component, answer, inputs)
         session.show_changes(reply, answer, arguments)
@@ -106,13 +106,17 @@ def build(
     """Makes an object of a class, and converts it to a dtype."""
     encoder = Encoder()
     content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
-    content |= {"dtype": dtype, "seed": session.draw_seed()}
+    return make(session, component, "build", {**content, "dtype": dtype, "seed": session.draw_seed()}, encoder)
+
+
+def make(session: Any, component: str, verb: str, content: dict[str, Any], encoder: Encoder) -> RemoteModule:
+    """Sends a request that makes an object."""
 
     def read(answer: Answer) -> RemoteModule:
         reply = session.read_object(answer)
         return RemoteModule(session, component, answer, reply.names, reply.training)
 
-    made: RemoteModule = session.request(component, "build", content, encoder, read)
+    made: RemoteModule = session.request(component, verb, content, encoder, read)
     return made
 
 
@@ -203,19 +207,10 @@ class RemoteModule(nn.Module):
         return self.call("forward", args, kwargs)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> RemoteModule:
-        content, names = {"target": {"object": self.number}, "seed": 0}, self.parameter_names
-
-        def read(answer: Answer) -> RemoteModule:
-            copies = answer.decoder.tensors
-            if [copy.shape for copy in copies] != [parameter.shape for parameter in self.mirrored]:
-                raise ProtocolError("a copy with other parameters than the original")
-            if not all(copy.is_floating_point() for copy in copies):
-                raise ProtocolError("a parameter that cannot have a gradient")
-            return RemoteModule(self._session, self._component, answer, names, self.training)
-
-        copied: RemoteModule = self._session.request(self._component, "copy", content, Encoder(), read)
+        copied = make(self._session, self._component, "copy", {"target": {"object": self.number}}, Encoder())
+        copied.training = self.training
         with torch.no_grad():
-            for parameter, own in zip(copied.mirrored, self.mirrored, strict=True):
+            for parameter, own in zip(copied.mirrored, self.mirrored, strict=False):  # a worker may send others
                 parameter.data = own.detach().clone()
         return copied
 

@@ -71,7 +71,7 @@ class Peer(Link):
         """A number for each call; torch's generator is the test's, and stays as it is."""
         return self.last
 
-    def read_call(self, answer: Answer, arguments: Sequence[Tensor] = ()) -> Any:
+    def read_call(self, answer: Answer) -> Any:
         """The reply to a call."""
         return SimpleNamespace(**answer.result)
 
@@ -135,6 +135,7 @@ class Worker(Service):
     def __init__(self, stand_ins: object, pipes: Sequence[int]) -> None:
         """Takes the module of stand-ins, and pipes to other workers."""
         super().__init__(stand_ins)
+        self._files: frozenset[str] = frozenset()
         self._pipes = [*pipes]
         self._peer: Peer | None = None
 
@@ -168,7 +169,7 @@ class Worker(Service):
         return layers
 
     def do_prove(self, request: Content, decoder: Decoder, encoder: Encoder) -> str:
-        """Answers a question with the kernels that still refuse."""
+        """Answers a question if the kernels still refuse."""
         return self._prove(request["question"])
 
     def do_import(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import random
 import sys
 import warnings
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -27,9 +26,6 @@ LEARNED = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 Kept = list[tuple[torch.Tensor, int, torch.Tensor]]
 """Tensors with their versions and copies, as `has_changed` takes them."""
-
-Place = tuple[str, int]
-"""A file of the submission, and a line."""
 
 
 def parameters_of(value: object) -> dict[str, nn.Parameter]:
@@ -73,48 +69,9 @@ def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
     return not (torch.equal(now, copy) or bool(((now == copy) | (now != now) & (copy != copy)).all()))  # NaN stays NaN
 
 
-def call_again(
-    call: Callable[[], Any], tensors: Sequence[torch.Tensor], files: Container[str]
-) -> tuple[Any, Place | None]:
-    """Makes a call that writes into its arguments as if it had left them alone, and looks where it does so.
-
-    The backward pass gets what the forward pass has read, whatever was written there since. Returns what the call
-    returns, and the line that writes first; None where no line of these files does.
-    """
-    kept = keep(tensors)
-    line: Place | None = None
-    first: Place | None = None
-
-    def watch(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal line, first
-        if first is None and line and any(has_changed(*state) for state in kept):
-            first = line
-        if frame.f_code.co_filename not in files:
-            return None
-        at: FrameType | None = frame
-        if event == "return":  # what happens next belongs to the line that has called
-            at = frame.f_back
-            while at is not None and at.f_code.co_filename not in files:
-                at = at.f_back
-        line = (at.f_code.co_filename, at.f_lineno) if at is not None else line
-        return watch
-
-    earlier = sys.gettrace()
-    sys.settrace(watch)
-    try:
-        with saved_tensors_hooks(lambda tensor: tensor.detach().clone(), lambda tensor: tensor):
-            value = call()
-    finally:
-        sys.settrace(earlier)
-    return value, first
-
-
-def default_device() -> torch.device:
-    """Where tensors are made."""
-    try:
-        return torch.get_default_device()
-    except AttributeError:  # older PyTorch, as on Colab, once it was set to None
-        return torch.device("cpu")
+def undisturbed() -> AbstractContextManager[object]:
+    """A block whose backward pass gets what its forward pass has read, whatever was written there since."""
+    return saved_tensors_hooks(lambda tensor: tensor.detach().clone(), lambda tensor: tensor)
 
 
 SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
@@ -122,7 +79,7 @@ SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (torch.is_grad_enabled, torch._C._set_grad_enabled),
     (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
     (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
-    (default_device, lambda device: torch.set_default_device(None if device.type == "cpu" else device)),
+    (lambda: torch.empty(0).device, lambda device: torch.set_default_device(None if device.type == "cpu" else device)),
     (lambda: sys.stdout, lambda stream: setattr(sys, "stdout", stream)),
     (lambda: sys.stderr, lambda stream: setattr(sys, "stderr", stream)),
     (sys.getrecursionlimit, sys.setrecursionlimit),

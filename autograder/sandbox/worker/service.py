@@ -24,7 +24,7 @@ from torch import nn
 
 from .messages import DTYPES, REQUEST_LIMITS, Decoder, Encoder, pack, read_frame
 from .mirror import KEPT_RESULTS
-from .running import Kept, call_again, has_changed, keep, parameters_of, version_of
+from .running import Kept, has_changed, keep, parameters_of, undisturbed, version_of
 
 Content = dict[str, Any]
 """JSON of a request or of a reply's result."""
@@ -51,7 +51,6 @@ class Service:
         """Takes the module of stand-ins."""
         self._stand_ins = stand_ins
         self.next: Callable[[], None] | None = None  # to be done once the answer is on its way
-        self._files: frozenset[str] = frozenset()
         self._objects: dict[int, Held] = {}
         self._graphs: dict[int, tuple[dict[int, torch.Tensor], list[torch.Tensor]]] = {}  # outputs by index, and inputs
         self._arguments: dict[int, torch.Tensor] = {}  # of the last call, by the number of the caller's tensor
@@ -130,12 +129,12 @@ class Service:
         before = keep(decoder.tensors)
         value = self._call(request, decoder)
         changed = [index for index, state in enumerate(before) if has_changed(*state)]
-        place = None
         if changed and self.repeats_changes and not request["target"]["stand_in"]:
             decoder.tensors[:] = [copy for _, _, copy in before]
             inputs = self._connect(decoder)
-            value, place = call_again(partial(self._call, request, decoder), decoder.tensors, self._files)
-        result = {"value": encoder.encode(value), "changed": changed, "place": place}
+            with undisturbed():
+                value = self._call(request, decoder)
+        result = {"value": encoder.encode(value), "changed": changed}
         inputs += [held.parameters[index] for index in request["parameters"]] if held else []
         outputs = {i: tensor for i, tensor in enumerate(encoder.tensors) if tensor.requires_grad}
         result["rewritten"] = self._rewritten()

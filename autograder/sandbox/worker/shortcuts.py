@@ -3,8 +3,8 @@
 PyTorch's kernels are replaced in the dispatcher, where every alias, `torch.ops` and compiled code end up; what PyTorch
 writes in Python is stopped in its code objects, which every name and every bound method leads to. The stand-ins use
 none of it. It all works again in calls of components that may use it, such as a layer with `nn.LayerNorm`. The trusted
-side asks now and then whether the kernels still refuse. Each answers such a question with a hash of the question and a
-key, which the replaced kernels alone have: whoever puts PyTorch's own back has no answer.
+side asks now and then whether the dispatcher's tables still have these kernels. The answer is a hash of the question
+and a key, which the check alone has: whoever puts PyTorch's own back, or others before them, gets none.
 
 Python raises an audit event when code reads frames, tracebacks' frames or code objects, asks the garbage collector for
 objects, uses ctypes, or executes text. A hook listens, which no Python code can remove. What Python's own modules and
@@ -24,7 +24,6 @@ import sys
 import sysconfig
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
@@ -46,7 +45,7 @@ FuncTorchVmapMode
 def prepare(
     kernels: str, python: Sequence[str], components: Sequence[str], always: Sequence[str], key: str
 ) -> tuple[Callable[[str], None], Callable[[str], str]]:
-    """Returns two functions: one makes what is forbidden in a component raise, the other answers a question with it.
+    """Returns two functions: one makes what is forbidden in a component raise, the other proves that it still does.
 
     Called before any submitted code runs: changes to this module then come too late. Nothing here is bound to a name of
     a module; only frames and closures lead to it.
@@ -56,30 +55,27 @@ def prepare(
         python: dotted names of classes and functions.
         components: those in which all this is forbidden, while all else works; none = in all.
         always: dotted names of classes and functions that are forbidden in all components.
-        key: for the answers; see `answer`.
+        key: for the answers to questions; see `answer`.
     """
-    asked: list[str] = []
-
-    def sign(hashed: Callable[[str, str], str] = answer) -> None:
-        if asked:
-            asked[0] = hashed(asked[0], key)
-
-    replaced = [(name, refusal(name.partition(".")[0], sign)) for name in kernels_named(kernels)]
+    replaced = [(name, refusal(name.partition(".")[0])) for name in kernels_named(kernels)]
     stopped, forever = ([stopping(find(name), name.rpartition(".")[2]) for name in names] for names in (python, always))
-    new_library, kinds = torch._C._dispatch_library, KEYS.split()
+    new_library, kinds, table_of, answered = torch._C._dispatch_library, KEYS.split(), torch._C._dispatch_dump, answer
     libraries: list[Any] = []  # without the library, its kernels go too
-    before: list[Callable[[], None]] = []
-    calls, guarded, anything = [call_of(name) for name in probed(kernels)], frozenset(components), BaseException
+    guarded, in_force = frozenset(components), list[str]()  # the tables when the kernels were last replaced
+
+    def tables() -> list[str]:
+        return [table_of(f"aten::{name}") for name, _ in replaced]
 
     def forbid(component: str) -> None:
         while forever:
             forever.pop()()
         if (not guarded or component in guarded) == bool(libraries):
             return
+        for exchange in stopped:
+            exchange()
+        stopped.reverse()  # a function that two names lead to gets its own code back last
         if libraries:
             libraries.pop().reset()
-            while before:
-                before.pop()()
             return
         libraries.append(new_library("IMPL", "aten", ""))
         with warnings.catch_warnings():
@@ -87,47 +83,17 @@ def prepare(
             for name, refuse in replaced:
                 for kind in kinds:
                     libraries[0].impl(name, kind, refuse)
-        before.extend(halt() for halt in stopped)
+        in_force[:] = tables()
 
     def prove(question: str) -> str:
-        asked.append(question)
-        for call in calls:
-            try:
-                call()
-            except anything:  # noqa: S112  it has refused, or the answer will be another one
-                continue
-        return asked.pop()
+        return answered(question, key) if tables() == in_force else ""
 
     return forbid, prove
 
 
 def answer(question: str, key: str, hashed: Callable[..., Any] = blake2b) -> str:
-    """The answer of a kernel that refuses to a question, or to the answer of the kernel before it."""
+    """The answer to a question where all kernels that were replaced still are."""
     return str(hashed(question.encode(), key=key.encode(), digest_size=16).hexdigest())
-
-
-def answer_of_all(question: str, key: str, kernels: str) -> str:
-    """The answer if all kernels of a pattern refuse."""
-    for _ in probed(kernels):
-        question = answer(question, key)
-    return question
-
-
-def probed(kernels: str) -> list[str]:
-    """The matching kernels that are asked: those that return their result."""
-    return [name for name in kernels_named(kernels) if "out" not in name.partition(".")[2]]
-
-
-def call_of(name: str) -> Callable[[], object]:
-    """A call of a kernel with arguments of the right types."""
-    kernel, _, overload = name.partition(".")
-    operator, *_ = torch._C._get_operation_overload(f"aten::{kernel}", overload)
-    schema = torch._C._get_schema(f"aten::{kernel}", overload)
-    values = {"Tensor": torch.zeros(1, 1), "float": 0.0, "int": 1, "bool": False, "List[int]": [1]}
-    needed = [argument for argument in schema.arguments if not argument.has_default_value()]
-    given = [(argument.kwarg_only, argument.name, values.get(str(argument.type))) for argument in needed]
-    named = {name: value for is_named, name, value in given if is_named}
-    return partial(operator, *(value for is_named, _, value in given if not is_named), **named)
 
 
 def kernels_named(pattern: str) -> tuple[str, ...]:
@@ -148,18 +114,17 @@ def find(name: str) -> Any:
     return inspect.unwrap(value)  # of a decorated function the one inside, which every wrapper calls
 
 
-def refusal(name: str, sign: Callable[[], None] = lambda: None) -> Callable[..., NoReturn]:
-    """A function that takes any arguments, signs that it was reached, and raises."""
+def refusal(name: str) -> Callable[..., NoReturn]:
+    """A function that takes any arguments and raises."""
 
     def refuse(*arguments: object, **options: object) -> NoReturn:
-        sign()
         raise ForbiddenShortcut(f"PyTorch's own {name.removeprefix('_')} must not be used in this assignment")
 
     return refuse
 
 
-def stopping(value: Any, name: str) -> Callable[[], Callable[[], None]]:
-    """A function that makes a function, or each method of a class, raise, and returns the way back.
+def stopping(value: Any, name: str) -> Callable[[], None]:
+    """A function that makes a function, or each method of a class, raise, and when it is called again, work again.
 
     Private and static methods, too: each computes a part of what is forbidden. Their code is exchanged, so that a
     method that was taken from its class while the submission was imported raises as well.
@@ -170,25 +135,19 @@ def stopping(value: Any, name: str) -> Callable[[], Callable[[], None]]:
         refuse_by()
 
     members = vars(value).values() if isinstance(value, type) else [value]
-    kept: list[tuple[Any, ...]] = []
-    new: list[tuple[Any, ...]] = []
-    for function in (getattr(member, "__func__", member) for member in members):
+    functions = [getattr(member, "__func__", member) for member in members]
+    others: dict[FunctionType, tuple[Any, ...]] = {}
+    for function in functions:
         if isinstance(function, FunctionType):
             free = function.__code__.co_freevars  # that of a method with `super()` has one
-            kept.append((function, function.__code__, function.__defaults__, function.__kwdefaults__))
-            new.append((function, refuse.__code__.replace(co_freevars=free), None, by))
+            others[function] = refuse.__code__.replace(co_freevars=free), None, by
 
-    def put(parts: list[tuple[Any, ...]]) -> None:
-        for function, code, defaults, named in parts:
-            function.__code__, function.__defaults__, function.__kwdefaults__ = code, defaults, named
+    def exchange() -> None:
+        for function, parts in others.items():
+            others[function] = function.__code__, function.__defaults__, function.__kwdefaults__
+            function.__code__, function.__defaults__, function.__kwdefaults__ = parts
 
-    put_back = partial(put, kept)
-
-    def halt() -> Callable[[], None]:
-        put(new)
-        return put_back
-
-    return halt
+    return exchange
 
 
 EVENTS = """
