@@ -32,7 +32,6 @@ from .kept import MOST_NOTICES, Budget, Lines, Notices, Output, scrubbed
 from .replies import CallReply, read_call, read_gradients, read_object, read_reply
 from .worker.messages import REPLY_LIMITS, Answer, Encoder, ProtocolError, pack, read_frame
 from .worker.mirror import KEPT_RESULTS, Link
-from .worker.shortcuts import answer
 from .zygote import Ending, Zygote, has_hung_up
 
 Made = TypeVar("Made")
@@ -152,11 +151,11 @@ class Session(Link):
         if not (self.is_alive and self._user and self.contract.forbidden.kernels):
             return
         component, self._user, question = self._user, "", secrets.token_hex(16)
-        proof = ""
+        expected, proof = hashlib.blake2b(question.encode(), key=self._key.encode()).hexdigest(), ""
         with suppress(SubmissionError):
             content = {"question": question}
-            proof = self._ask("prove", content, Encoder(), lambda reply: reply.result, START_SECONDS)
-        if proof != answer(question, self._key) and component not in self._notices.unguarded:
+            proof = self._ask("prove", content, Encoder(), lambda answer: answer.result, START_SECONDS)
+        if proof != expected and component not in self._notices.unguarded:
             self._notices.unguarded.append(component)
 
     def _ask(
@@ -280,9 +279,4 @@ def spoil(tensor: Tensor) -> None:
     would then compute it from the submission's choice.
     """
     with torch.no_grad():
-        if tensor.is_floating_point():
-            tensor.fill_(torch.nan)
-        elif tensor.dtype == torch.bool:
-            tensor.logical_not_()
-        else:
-            tensor.copy_(torch.where(tensor > 0, tensor - 1, tensor + 1))
+        tensor.copy_(torch.full_like(tensor, torch.nan) if tensor.is_floating_point() else tensor == 0)

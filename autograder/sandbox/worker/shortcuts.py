@@ -55,11 +55,11 @@ def prepare(
         python: dotted names of classes and functions.
         components: those in which all this is forbidden, while all else works; none = in all.
         always: dotted names of classes and functions that are forbidden in all components.
-        key: for the answers to questions; see `answer`.
+        key: for the answers to questions.
     """
     replaced = [(name, refusal(name.partition(".")[0])) for name in kernels_named(kernels)]
     stopped, forever = ([stopping(find(name), name.rpartition(".")[2]) for name in names] for names in (python, always))
-    new_library, kinds, table_of, answered = torch._C._dispatch_library, KEYS.split(), torch._C._dispatch_dump, answer
+    new_library, kinds, table_of, hashed = torch._C._dispatch_library, KEYS.split(), torch._C._dispatch_dump, blake2b
     libraries: list[Any] = []  # without the library, its kernels go too
     guarded, in_force = frozenset(components), list[str]()  # the tables when the kernels were last replaced
 
@@ -86,14 +86,9 @@ def prepare(
         in_force[:] = tables()
 
     def prove(question: str) -> str:
-        return answered(question, key) if tables() == in_force else ""
+        return hashed(question.encode(), key=key.encode()).hexdigest() if tables() == in_force else ""
 
     return forbid, prove
-
-
-def answer(question: str, key: str, hashed: Callable[..., Any] = blake2b) -> str:
-    """The answer to a question where all kernels that were replaced still are."""
-    return str(hashed(question.encode(), key=key.encode(), digest_size=16).hexdigest())
 
 
 def kernels_named(pattern: str) -> tuple[str, ...]:
