@@ -63,13 +63,10 @@ def test_each_version_of_an_answer_is_one_attempt(tmp_path, assignment):
 
 
 def test_a_hint_takes_some_attempts():
-    assert tell(["Which axis?"], 2, 3) == [
-        "failed attempts: 2; after 3 there may be a hint "
-        "(each version of your code that has failed its tests counts once)"
-    ]
-    assert tell(["Which axis?"], 3, 3) == ["Hint: Which axis?"] and tell([], 3, 3) == [
-        "no known mistake fits what the tests see"
-    ]
+    [line] = tell(["Which axis?"], 2, 3)
+    assert line.startswith("failed attempts: 2; after 3 there may be a hint (each version of your code")
+    assert tell(["Which axis?"], 3, 3) == ["Hint: Which axis?"]
+    assert tell([], 3, 3) == ["no known mistake fits what the tests see"]
 
 
 def test_where_all_that_differs_is_rounding_no_hint_is_due():

@@ -21,17 +21,10 @@ FORBIDDEN = ASSIGNMENT.contract.forbidden
 RELEASE = read_sources(SKELETON, SKELETON)
 
 
-def wanted_in(text: str) -> list[str]:
-    return wanted_imports({"layers": ("layers.py", text)})
-
-
 def test_hostile_imports_cost_no_time_and_few_names():
+    """Python's own parser takes gigabytes for a name of endless parts."""
     text = "import " + " " * 2_000_000 + "\n" + "from " + "a." * 500_000 + "\n" + "import x1, " * 100_000
-    assert len(wanted_in(text + "\nimport math")) <= MAX_NAMES
-
-
-def test_a_name_of_endless_parts_is_not_parsed():
-    """Python's own parser takes gigabytes for one."""
+    assert len(wanted_imports({"layers": ("layers.py", f"{text}\nimport math")})) <= MAX_NAMES
     for dot in (".", ".\\\n"):
         text = f"import {dot.join('a' * 100_000)}"
         assert "200 parts" in parse(text).msg and names_in(text) == (set(), set())
@@ -126,10 +119,6 @@ def test_each_line_has_one_place_and_what_a_worker_has_seen_comes_first():
     assert len(names("import torch\n" + "x = torch._refs.add\n" * 500)) == 20
 
 
-def is_forbidden(name: str) -> bool:
-    return bool(mentions(f"import torch\nx = {name}"))
-
-
 HANDOUT = (FOLDER / "handout.md").read_text(encoding="utf-8")
 
 
@@ -140,9 +129,9 @@ def family(name: str) -> str:
 
 def test_the_handout_names_what_is_forbidden():
     named = {f"{package}.{family(name)}" for package, name in re.findall(r"`(nn|F)\.(\w+…?)`", HANDOUT)}
-    forbidden = [name for name in dir(nn) if is_forbidden(f"torch.nn.{name}")]
+    forbidden = [name for name in dir(nn) if mentions(f"import torch\nx = torch.nn.{name}")]
     classes = {f"nn.{family(name)}" for name in forbidden if isinstance(getattr(nn, name), type)}
-    functions = {f"F.{name}" for name in dir(F) if is_forbidden(f"torch.nn.functional.{name}") and name[0] != "_"}
+    functions = {f"F.{name}" for name in dir(F) if mentions(f"import torch\nx = torch.nn.functional.{name}")}
     assert named == classes | functions and len(classes) > 6 and len(functions) > 5
 
 

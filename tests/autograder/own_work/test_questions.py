@@ -117,15 +117,6 @@ def test_a_student_gets_the_same_questions_all_term_and_others_get_others(examin
 
 
 @pytest.mark.slow
-def test_a_skeleton_gets_no_questions(examiner, tmp_path):
-    skeleton = examiner.sheet("eve", "Eve", take_in(SKELETON, SKELETON, ASSIGNMENT))
-    assert skeleton.questions == () and skeleton.reason.startswith("not all tests pass for InputEmbedding, ")
-    (tmp_path / "own_tests.py").write_text("class TestAttention:\n    pass\n")
-    nothing = examiner.sheet("eve", "Eve", take_in(tmp_path, SKELETON, ASSIGNMENT))
-    assert nothing.questions == () and nothing.reason == "none of the assignment's components is in the submission"
-
-
-@pytest.mark.slow
 def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path):
     """Code that works in tests, and not in the calls that questions are about."""
     text = "    return weights @ value, weights"

@@ -65,12 +65,6 @@ def failed(test: str, name: str, got: str, look_at: str = "", state: State = Sta
 MASKS = [failed(f"test_masks[{kind}]", f"weights, mask {kind}", "2", "True may attend") for kind in "abcd"]
 
 
-def test_one_failure_is_shown_and_the_others_are_counted():
-    message = explain(MASKS, 9)
-    assert message.startswith("5 of 9 tests pass.\n[test_masks[a]]\nweights, mask a\n")
-    assert message.endswith("\n… and 3 tests more, perhaps for the same reason") and message.count("expected:") == 1
-
-
 def test_the_plain_row_is_shown_unless_a_shape_or_something_observed_explains_more():
     table = [failed(f"test_table[{row}]", f"row {row}", "3", "which?") for row in "abcd"]
     assert most_telling([*MASKS[1:], table[0]], [*MASKS, *table]) is table[0]
@@ -147,9 +141,8 @@ def test_a_change_of_arguments_comes_first_and_alone():
     for order in ([*MASKS, changed], [changed, *MASKS]):
         message = explain(order, 9)
         assert message.startswith("4 of 9 tests pass.\n[test_no_side_effects]\nquery after the call\n")
-        assert (
-            message.endswith("\n… and 4 tests more, perhaps for the same reason") and "True may attend" not in message
-        )
+        assert message.endswith("\n… and 4 tests more, perhaps for the same reason")
+        assert message.count("expected:") == 1 and "True may attend" not in message
 
 
 def test_one_known_reason_behind_all():

@@ -52,21 +52,9 @@ def test_a_wrong_result_is_named_with_the_inputs(function, message):
     assert message in str(caught.value) and "inputs:   x (2, 3)" in str(caught.value)
 
 
-def test_what_does_not_count_must_be_finite_and_no_more():
-    factor = torch.tensor([[1.0], [0.0]], dtype=torch.float64)
-    expect(lambda x: torch.cat([2 * x[:1], 0 * x[1:]]), judged_where=factor)
-    with pytest.raises(CheckFailed, match="finite"):
-        expect(lambda x: torch.cat([2 * x[:1], x[1:] / 0]), judged_where=factor)
-
-
 def keeps_first():
     kept = []
     return lambda x: kept.append(x.clone()) or 2 * kept[0]
-
-
-def keeps_by_object():
-    known = {}
-    return lambda x: known.setdefault(id(x), (x, 2 * x))[1]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +62,6 @@ def keeps_by_object():
     [
         (in_place, "x after the call"),
         (keeps_first(), "must not depend on earlier ones"),
-        (keeps_by_object(), "must not depend on earlier ones"),
         (partial(torch.mul, torch.tensor(2.0), out=torch.empty_like(X)), "the result of an earlier call"),
         (lambda x: torch.ones_like(x), "calls with other inputs"),
         (lambda x: 2 * x + torch.rand(2, 3), "the same call, after others"),
