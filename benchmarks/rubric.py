@@ -17,7 +17,7 @@ from autograder.course.catalogue import Edit, Fault, apply, faults_of
 from autograder.intake.sources import Sources, read_sources
 from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
-from validity.console import print_table
+from validity.console import table
 from validity.run_tests import results_of
 
 from .trained import read_rows
@@ -56,7 +56,7 @@ def measure() -> int:
     """Compare points that faults cost with what they do to a trained model; list those that do not fit."""
     harms = [harm for harm in harms_of(measured_faults()) if not harm.fits]
     cells = [(harm.mark.fault, f"{harm.mark.kept:.0%}", f"{harm.bleu:.0%}", f"{harm.batch:.0%}") for harm in harms]
-    print_table(("fault", "points kept", "BLEU", "translations that vary by batch"), cells)
+    print(table(("fault", "points kept", "BLEU", "translations that vary by batch"), cells))
     return 0
 
 
@@ -67,7 +67,7 @@ def measure_panel() -> int:
     for mark, wanted in rows:
         kept, lost = 100 * mark.kept, "; ".join(mark.lost)
         cells.append((mark.task, mark.fault, f"{wanted:.0f}", f"{kept:.0f}", f"{kept - wanted:+.0f}", lost))
-    print_table(("task", "fault", "readers", "kit", "difference", "items lost"), cells)
+    print(table(("task", "fault", "readers", "kit", "difference", "items lost"), cells))
     print(f"\nmean difference {mean_difference(rows):.1f} points; Kendall's tau {tau_of(rows):.2f}")
     return 0
 

@@ -52,11 +52,10 @@ def add_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
         description="Merge what was built last into a folder that a student has worked in. Answers stay. Where both "
         "have changed the same lines, the student's file stays, and the release's is put beside it as FILE.new. A "
         "backup of all changed files goes into before-update-N.zip.",
-        epilog="example: python -m release update students/anna --dry-run",
+        epilog="example: python -m release update students/anna",
     )
     update.set_defaults(run=run_update)
     update.add_argument("student_folder", type=Path, help="the unpacked archive")
-    update.add_argument("--dry-run", action="store_true", help="only show what would be done")
     update.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
 
 
@@ -73,10 +72,10 @@ def run_update(options: argparse.Namespace) -> int:
     if not changes and not standing:
         print(f"{folder}: already up to date")
         return 0
-    print(f"{folder}{' (a trial: nothing is changed)' if options.dry_run else ''}:")
+    print(f"{folder}:")
     print("\n".join(f"  {change.how:<9} {change.path}" for change in changes))
     print("\n".join(f"  {STANDING} {path}" for path in standing))
-    if changes and not options.dry_run:
+    if changes:
         print(f"backup: {apply(folder, changes)}")
     return CONFLICTS if standing or any(change.how in (BESIDE, KEPT) for change in changes) else 0
 

@@ -5,7 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -70,24 +70,10 @@ def main_of(
     return run_command(program, work, others)
 
 
-def table_lines(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """The lines of a Markdown table, each as soon as its row is there."""
-    for cells in (head, ["---"] * len(head)):
-        yield f"| {' | '.join(cells)} |"
-    for row in rows:
-        texts = (str(cell).replace("|", "\\|") for cell in row)
-        yield f"| {' | '.join(texts)} |"
-
-
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A Markdown table."""
-    return "\n".join(table_lines(head, rows))
-
-
-def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; rows that are measured one by one show at once."""
-    for line in table_lines(head, rows):
-        print(line, flush=True)
+    cells = ([str(cell).replace("|", "\\|") for cell in row] for row in rows)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *cells))
 
 
 def write_page(folder: Path, name: str, **values: object) -> None:

@@ -18,7 +18,7 @@ from validity.run_tests import Version, markers_of_tasks, run_versions
 
 from .layouts import drawn
 
-NORMED, GAIN = "nn.utils.parametrizations.weight_norm", "self.gamma = nn.Parameter(torch.ones(d_model))"
+NORMED = "nn.utils.parametrizations.weight_norm"
 UNUSUAL = {  # task and module; what is written instead of what; how it ends
     "weight norm": (
         "1.5",
@@ -32,30 +32,10 @@ UNUSUAL = {  # task and module; what is written instead of what; how it ends
         {"query = nn.Linear(d_model, d_model)": f"query = {NORMED[:-11]}orthogonal(nn.Linear(d_model, d_model))"},
         State.NEEDS_READER,
     ),
-    "a shift, then the gain's difference from 1": (
-        "1.4",
-        "layers",
-        {
-            GAIN: "pass",
-            "torch.zeros(d_model))": f"torch.zeros(d_model))\n        {GAIN.replace('ones', 'zeros')}",
-            "self.gamma * centred": "(1 + self.gamma) * centred",
-        },
-        State.PASSED,
-    ),
     "a sparse table": (
         "1.1",
         "embedding",
         {"(vocab_size, d_model)\n": "(vocab_size, d_model, sparse=True)\n"},
-        State.PASSED,
-    ),
-    "a vector for each word": (
-        "1.1",
-        "embedding",
-        {
-            "nn.Embedding(vocab_size, d_model)": "nn.ParameterList(torch.randn(d_model) for _ in range(vocab_size))",
-            "self.table(tokens)": "torch.stack([*self.table])[tokens]",
-            "import math\n": "import math\nimport torch\n",
-        },
         State.PASSED,
     ),
     "a number for each feature of each word": (
@@ -78,7 +58,7 @@ OWN_NORM = """
 class Norm(nn.Module):
     def __init__(self, width):
         super().__init__()
-        self.gain, self.shift = nn.Parameter(torch.ones({size})), nn.Parameter(torch.zeros({size}))
+        self.gain, self.shift = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))
 
     def forward(self, x):
         x = x - x.mean(-1, keepdim=True)
@@ -100,63 +80,14 @@ VALUES = {"sublayers", "special cases", "dropout", "returned weights"}
 OF_STACKS = {"layers in order", "special cases", "returned weights"}
 
 
-def with_norm(scale: str, size: str = "width") -> dict[str, str]:
-    return {NORM: 'Norm(settings["width"])', "class Block(": OWN_NORM.format(size=size, scale=scale)}
-
-
-ATTEND = """def attend(q, k, v, allowed=None):
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    weights = (scores if allowed is None else scores.masked_fill(~allowed, -1e9)).softmax(-1)
-    return weights @ v, weights
-
-
-class Attention("""
-OFFERED_AS_IT_IS = {
-    "from . import transformer as mine": "from . import transformer as mine\nfrom .transformer import attend as "
-    "scaled_dot_product_attention",
-    "self.seen = (scores if hidden is None else scores.masked_fill(hidden, -1e9)).softmax(-1)": "context, self.seen = "
-    "attend(q, k, v, allowed=None if hidden is None else ~hidden)",
-    "(self.seen @ v)": "context",
-    "class Attention(": ATTEND,
-}
-
-
-LEARNED = """class PositionalEncoding(torch.nn.Module):
-    def __init__(self, d_model):
-        super().__init__()
-        self.places = torch.nn.Parameter(torch.randn(64, d_model))
-
-    def forward(self, x):
-        return x + self.places[: x.size(1)]
-
-
-class Transformer("""
+def with_norm(scale: str) -> dict[str, str]:
+    return {NORM: 'Norm(settings["width"])', "class Block(": OWN_NORM.format(scale=scale)}
 
 
 CASES = {  # what is written in place of what, the tasks, and the items that are lost there
     "as it is": ({}, ALL, set()),
     "epsilon 1e-12": (with_norm(f"{DEVIATION} + 1e-12"), LAYERS, set()),
     "n - 1, epsilon outside": (with_norm("x.std(-1, keepdim=True) + 1e-6"), LAYERS, set()),
-    "a gain of one number": (with_norm(f"{DEVIATION} + 1e-5", "1"), LAYERS, set()),
-    "no epsilon": (with_norm(DEVIATION), LAYERS, set()),
-    "a rate of its own inside": (
-        {"(self.seen @ v)": "(nn.functional.dropout(self.seen, 0.3, self.training) @ v)"},
-        LAYERS,
-        set(),
-    ),
-    "two rates": (
-        {
-            "return self.out((self.seen @ v).transpose(1, 2).flatten(2))": "return self.drop(self.out((self.seen @ v)"
-            ".transpose(1, 2).flatten(2)))",
-            "class Attention(nn.Module):\n    def __init__(self, width, heads):\n        "
-            "super().__init__()": "class Attention(nn.Module):\n    def __init__(self, width, heads, rate):\n        "
-            "super().__init__()\n        self.drop = nn.Dropout(rate)",
-            'settings["heads"])': 'settings["heads"], settings["rate"])',
-        },
-        LAYERS,
-        set(),
-    ),
-    "attention that calls an argument otherwise": (OFFERED_AS_IT_IS, LAYERS, set()),
     "detached weights": ({SEEN: SEEN.replace(".seen", ".seen.detach()")}, LAYERS, set()),
     "wrong weights": ({SEEN: SEEN.replace("[block", "[1 - block")}, LAYERS, {"returned weights"}),
     "x alone": (
@@ -164,44 +95,18 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
         LAYERS,
         {"returned weights"},
     ),
-    "no weights": ({SEEN: "return [None for"}, LAYERS, {"returned weights"}),
     "no norm": ({ADD: ADD.removeprefix("self.norms[0]")}, LAYERS, VALUES),
     "norm before": ({ADD: "x + self.drop(self.attentions[0](*[self.norms[0](x)] * 2, hidden))"}, LAYERS, VALUES),
-    "one norm for all": (
-        {"for _ in range(2 + is_decoder))\n        self.drop": "for _ in range(1))\n        self.drop"}
-        | {"self.norms[1]": "self.norms[0]"},
-        LAYERS,
-        VALUES,
-    ),
     "one layer several times": (
         {BLOCKS: "nn.ModuleList([block(settings)] * n)"},
         STACKS,
         OF_STACKS | {"gradients"},
     ),
-    "without the first layer": ({"for block in self.blocks:": "for block in self.blocks[1:]:"}, STACKS, OF_STACKS),
     "a mask for the first layer only": ({STEP: f"{STEP}\n            others = (None, *others[1:])"}, STACKS, {MASKS}),
     "no positions": (
         {"self.drop(x + torch.stack": "self.drop(x + 0 * torch.stack"},
         WHOLE,
         {"encode and decode", "special cases", "returned weights", "dropout reaches the positions"},
-    ),
-    "a padding index": (
-        {"nn.Embedding(n_words, width)": "nn.Embedding(n_words, width, padding_idx=1)"}
-        | {"angles = positions * frequencies": "angles = (positions.float() * frequencies.float()).to(x.dtype)"},
-        WHOLE,
-        set(),
-    ),
-    "learned positions": (
-        {
-            "from . import transformer as mine": "import torch\n\nfrom . import transformer as mine",
-            "class Transformer(": LEARNED,
-            "self.end, self.drop": "self.places = nn.ParameterList(torch.randn(64, width) for _ in words)\n"
-            "        self.end, self.drop",
-            "torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, : x.size(2)]": "self.places[number]"
-            "[: x.size(1)]",
-        },
-        WHOLE,
-        set(),
     ),
     "stacks that are not offered": (
         {"class Encoder(": "class First(", "class Decoder(": "class Second("},
@@ -209,11 +114,6 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
         set(),
     ),
     "layers that are not offered": (OFFERED, STACKS, EVERYTHING),
-    "not offered, and without their mask": (
-        {**OFFERED, STEP: STEP.replace("*others", "None, *others[1:]")},
-        STACKS,
-        OF_STACKS | {MASKS},
-    ),
 }
 
 

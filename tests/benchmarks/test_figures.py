@@ -104,25 +104,16 @@ def test_results_that_are_wrong_in_float32_alone_earn_next_to_nothing():
 
 COSTS = {  # what one mistake costs, however wrong the values are; and what it does not cost
     "embedding-frozen": ("one table is learned", "times sqrt(d_model)"),
-    "embedding-factor-truncated": ("any size and dtype", "times sqrt(d_model)"),
     "attention-mask-transposed": ("masks", "scores, scale and softmax"),
-    "attention-always-float32": ("numerically safe", "scores, scale and softmax"),
     "multi-head-mask-with-another-axis": ("masks reach every head", "returned weights"),
-    "layer-norm-no-root": ("mean and variance", "parameters"),
     "feed-forward-not-expanded": ("both maps", "relu between them"),
-    "feed-forward-no-first-bias": ("both maps", "relu between them"),
     "decoder-layer-no-source-mask": ("masks", "sublayers"),
-    "decoder-layer-cross-residual-from-input": ("sublayers", "masks"),
     "decoder-masks-swapped": ("masks reach every layer", "layers in order"),
-    "decoder-memory-for-first-layer-only": ("layers in order", "masks reach every layer"),
     "transformer-only-memory": ("returned weights", "encode and decode"),
-    "embedding-normalised": ("times sqrt(d_model)", "looked up"),
     "attention-scaled-by-query-count": ("masks", "gradients"),
     "multi-head-needs-contiguous-tensors": ("projections and heads", "masks reach every head"),
     "encoder-layer-no-feed-forward": ("sublayers", "gradients"),
-    "decoder-layer-two-norms": ("sublayers", "gradients"),
     "decoder-last-norm-always": ("layers in order", "gradients"),
-    "transformer-target-sized-source-embedding": ("encode and decode", "gradients"),
 }
 
 

@@ -9,7 +9,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -110,22 +109,14 @@ MOST_NAMES, MOST_DOCSTRINGS = 4, 32
 """As many as there are; both may only fall."""
 
 
-def nodes() -> Iterator[ast.AST]:
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            if "variants" not in path.parts:  # written as students write
-                yield from ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-
-
-def test_variables_are_named_after_what_they_hold():
-    names = [node.id for node in nodes() if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    names += [node.arg for node in nodes() if isinstance(node, ast.arg)]
+def test_variables_are_named_after_what_they_hold_and_docstrings_do_not_talk():
+    paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "variants" not in path.parts]
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    names = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    names += [node.arg for node in nodes if isinstance(node, ast.arg)]
     assert sum(name in NO_NAMES for name in names) <= MOST_NAMES
-
-
-def test_docstrings_name_what_there_is_and_do_not_talk():
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    docstrings = [ast.get_docstring(node) or "" for node in nodes() if isinstance(node, documented)]
+    docstrings = [ast.get_docstring(node) or "" for node in nodes if isinstance(node, documented)]
     assert sum(TALK.match(docstring) is not None for docstring in docstrings) <= MOST_DOCSTRINGS
 
 

@@ -42,13 +42,8 @@ def test_operators(operator, code, expected):
     assert {ast.unparse(ast.fix_missing_locations(other)) for other in found} == expected
 
 
-@pytest.fixture(scope="module")
-def mutants(reference, assignment):
-    return make_mutants(reference, assignment, "1.4")
-
-
-def test_each_mutant_is_one_change_within_a_solution(mutants, reference, assignment):
-    text = reference["layers"][1]
+def test_each_mutant_is_one_change_within_a_solution(reference, assignment):
+    mutants, text = make_mutants(reference, assignment, "1.4"), reference["layers"][1]
     assert len(mutants) > 50
     assert len({mutant.text for mutant in mutants}) == len({mutant.name for mutant in mutants}) == len(mutants)
     for mutant in mutants:

@@ -6,11 +6,11 @@ import subprocess
 
 import pytest
 
-from autograder.intake.sources import read_sources
+from autograder.course.catalogue import apply, faults_of
 from autograder.running.collection import InProcessSubmission
 from autograder.testing.results import Outcome, State, judge_task
 from foundation.command_line import UserError
-from foundation.places import REFERENCE, ROOT
+from foundation.places import ROOT
 from validity import outside
 from validity.__main__ import main
 from validity.outside import MOST_LINES, definitions_of, read_repositories
@@ -111,32 +111,24 @@ def test_what_is_missing_costs_its_row_alone(tmp_path, monkeypatch, capsys):
     assert "| mean and variance | variance over d - 1 | 1 | norm-" in (tmp_path / "outside.md").read_text()
 
 
-FAULTS = {  # task, items that are wrong; module, old text, new text
-    "nothing": ("", set(), "layers", "", ""),
-    "scale": ("1.2", {"scores, scale and softmax", "special cases", "returned weights", "masks", "numerically safe"},
-              "attention", " / math.sqrt(query.size(-1))", ""),
-    "epsilon": ("1.4", {"epsilon"}, "layers", "variance + self.epsilon", "variance + 2 * self.epsilon"),
-    "relu": ("1.5", {"relu between them", "special cases"}, "layers", "torch.relu(self.expand(x))",
-             "torch.nn.functional.gelu(self.expand(x))"),
-    "residual": ("2.1", {"sublayers", "special cases", "returned weights", "dropout"}, "layers",
-                 "self.attention_norm(x + self.dropout", "self.attention_norm(self.dropout"),
-}  # fmt: skip
+FAULTS = {  # the items that are wrong
+    "attention-mask-ignored": {"masks", "numerically safe"},
+    "layer-norm-epsilon-squared": {"epsilon"},
+    "feed-forward-gelu": {"relu between them", "special cases"},
+    "encoder-layer-no-residual": {"sublayers", "special cases", "returned weights", "dropout"},
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number, wrong, module, old, new", FAULTS.values(), ids=FAULTS)
-def test_verdicts_of_the_reference_and_of_faults(assignment, number, wrong, module, old, new):
-    sources = read_sources(REFERENCE, REFERENCE)
-    path, text = sources[module]
-    assert not old or text.count(old) == 1, old
-    submission = InProcessSubmission({**sources, module: (path, text.replace(old, new) if old else text)}, assignment)
-    tasks = {task.number: task for task in assignment.tasks if task.number in outside.JUDGES}
-    for task in tasks.values() if not number else [tasks[number]]:
-        verdicts = outside.verdicts_of(task, submission)
-        assert {*verdicts} <= {item.name for item in task.items}
-        assert {item for item, what in verdicts.items() if what} == (wrong if task.number == number else set()), (
-            verdicts
-        )
+@pytest.mark.parametrize("name", [None, *FAULTS])
+def test_verdicts_of_the_reference_and_of_faults(assignment, reference, name):
+    faults = [fault for fault in faults_of(assignment) if fault.id == name]
+    submission = InProcessSubmission(apply(faults[0], reference) if faults else reference, assignment)
+    for task in assignment.tasks:
+        if task.number in [fault.task for fault in faults] or (not faults and task.number in outside.JUDGES):
+            verdicts = outside.verdicts_of(task, submission)
+            assert {*verdicts} <= {item.name for item in task.items}
+            assert {item for item, problem in verdicts.items() if problem} == FAULTS.get(name, set()), verdicts
     submission.close()
 
 
