@@ -7,6 +7,7 @@ import tomllib
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from foundation.places import ROOT
 
@@ -64,10 +65,6 @@ LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
 PINS = [Requirement(line) for line in LOCK if line and not line.startswith("#")]
 
 
-def normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 @pytest.mark.parametrize(("python", "platform"), [("3.11.2", "linux"), ("3.12.0", "darwin"), ("3.13.0", "win32")])
 def test_each_requirement_has_one_pin_that_it_allows(python, platform):
     version = {"python_version": python.rpartition(".")[0], "python_full_version": python}
@@ -76,10 +73,10 @@ def test_each_requirement_has_one_pin_that_it_allows(python, platform):
     for pin in PINS:
         if pin.marker is None or pin.marker.evaluate(machine):
             (exact,) = pin.specifier
-            assert normal(pin.name) not in pins, pin.name
-            pins[normal(pin.name)] = exact.version
+            assert canonicalize_name(pin.name) not in pins, pin.name
+            pins[canonicalize_name(pin.name)] = exact.version
     for requirement in map(Requirement, sum(PROJECT["optional-dependencies"].values(), PROJECT["dependencies"])):
-        version = pins.get(normal(requirement.name))
+        version = pins.get(canonicalize_name(requirement.name))
         assert version, f"{requirement.name} has no pin: make lock"
         assert requirement.specifier.contains(version), f"{requirement} excludes {version}: make lock"
 

@@ -98,11 +98,6 @@ def phases():
     return {phase: collect_kit(ROOT, replace(assignment, phase=phase), skeleton.files) for phase in (1, 2, None)}
 
 
-@pytest.fixture(scope="module")
-def kit(phases) -> dict[str, bytes]:
-    return phases[None]
-
-
 @pytest.mark.slow
 def test_the_first_phase_holds_tests_back_and_says_so_and_the_second_has_all(phases, tmp_path):
     first, second = (
@@ -122,9 +117,9 @@ POSIX_ONLY = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "termios")
 
 
 @pytest.mark.slow
-def test_students_need_no_module_that_they_may_lack(kit):
+def test_students_need_no_module_that_they_may_lack(phases):
     """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
-    members = members_of("student.zip", make_zip(kit))
+    members = members_of("student.zip", make_zip(phases[None]))
     for path, content in ((path, content) for path, content in members if path.endswith(".py")):
         for node in ast.walk(ast.parse(content)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -139,8 +134,8 @@ sys.exit(any(main(words.split()) for words in sys.argv[1:]))
 
 
 @pytest.mark.slow
-def test_students_train_and_translate_with_what_they_unpack(kit, tmp_path: Path) -> None:
-    folder = unpack(make_zip(kit), tmp_path)
+def test_students_train_and_translate_with_what_they_unpack(phases, tmp_path: Path) -> None:
+    folder = unpack(make_zip(phases[None]), tmp_path)
     shutil.copytree(REFERENCE, folder / "student", dirs_exist_ok=True)
     train = "train --preset tiny --max-steps 2 --samples 0 --max-length 3 --output runs/short"
     translate = "translate --checkpoint runs/short/best.pt --output translations.txt"

@@ -63,6 +63,7 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
     "exploded": lambda code: code.replace("nn.Parameter(", "(\n    nn . Parameter(\n").replace(")\n", ",\n    )\n)\n"),
 }
 A, OPAQUE, COPY = "given/a.py", "nobody can read", "a copy of reference/affine.py:"
+OTHER = "differs from the repository's file"
 DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
     "hunts as they were": ("assignment/hunts.packed", locked(CODE), OPAQUE),
     "of no kind": ("assignment/hunts.packed", "x = 1", "is of no kind that students get"),
@@ -74,11 +75,7 @@ DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
     "base 32 in a notebook's metadata": ("1.ipynb", notebook(note=base64.b32encode(PACKED).decode()), OPAQUE),
     "a data file of a wheel": ("b.whl", make_wheel({"autograder/a.txt": locked(CODE).encode()}, "1.0"), OPAQUE),
     "an archive in an archive": ("b.zip", make_zip({"c.zip": make_zip({"d.txt": CODE.encode()})}), COPY),
-    "a picture that is none of ours": (
-        "a.svg",
-        f"<svg><desc>{CODE}</desc></svg>",
-        "differs from the repository's file",
-    ),
+    "a picture that is none of ours": ("a.svg", f"<svg><desc>{CODE}</desc></svg>", OTHER),
     "base 85 of lzma": ("README.md", base64.b85encode(lzma.compress(CODE.encode())).decode(), OPAQUE),
     "digits with spaces": (A, f"X = '{locked(CODE).encode().hex(' ')}'", OPAQUE),
     "marshal as bytes": (A, f"X = {COMPILED!r}", OPAQUE),
@@ -89,18 +86,13 @@ DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
     "characters that cannot be seen": ("README.md", "".join(chr(0xE0000 + ord(c)) for c in LINE), OPAQUE),
     **{f"{layout}, as it is": ("a.md", hide(CODE), COPY) for layout, hide in LAYOUTS.items()},
     **{f"{layout}, renamed": ("a.md", hide(RENAMED), COPY) for layout, hide in LAYOUTS.items()},
-    "another engine": (
-        "b.whl",
-        make_wheel({"autograder/testing/case.py": b"x"}, "1.0"),
-        "differs from the repository's file",
-    ),
+    "another engine": ("b.whl", make_wheel({"autograder/testing/case.py": b"x"}, "1.0"), OTHER),
     "another skeleton": ("student/affine.py", "x = 1", "is not what the release has made of the reference"),
 }
 
 
-@pytest.mark.parametrize("name", DISGUISES)
-def test_a_disguised_solution_is_found(example: Project, example_release: Release, name: str) -> None:
-    path, content, says = DISGUISES[name]
+@pytest.mark.parametrize(("path", "content", "says"), DISGUISES.values(), ids=DISGUISES)
+def test_a_disguised_solution_is_found(example: Project, example_release, path, content, says) -> None:
     members = {f"assignment/{path}": content.encode() if isinstance(content, str) else content}
     release = replace(example_release, outputs={"dist/student.zip": make_zip(members)})
     faults = nothing_is_opaque(example, release) + no_solution_survives(example, release)

@@ -2,46 +2,30 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
 
 import pytest
 
 from autograder.grading.scoring import Score
 from benchmarks.__main__ import COMMANDS as MEASUREMENTS
-from foundation.command_line import UserError, positive
-from foundation.places import ROOT
-from validity import calibration
+from foundation.command_line import UserError
+from validity import calibration, prove
 from validity.__main__ import COMMANDS, main
 from validity.calibration import run_seeds, spread_of
-from validity.console import main_of, make_parser, option, run_python, table
+from validity.console import make_parser, run_python, table
 
 
-def sample(
-    place: Annotated[Path | None, option("a folder", type=Path, nargs="?")] = None,
-    most_seeds: Annotated[int, option("number of seeds", type=positive)] = 3,
-    output: Annotated[Path, option("a file", type=Path)] = ROOT / "runs",
-    is_fast: Annotated[bool, option("hurry", action="store_true")] = False,
-) -> int:
-    """Try a sample.
-
-    It prints what it is given.
-    """
-    print(place, most_seeds, output.name, is_fast)
-    return most_seeds - 3
-
-
-def test_parameters_are_options(tmp_path, capsys):
-    parser = make_parser("kit", "A kit.", {"sample": (sample, "here")})
-    assert main_of("kit", parser, ["sample"]) == 0
-    assert main_of("kit", parser, ["sample", "x", "--most-seeds", "4", "--output", str(tmp_path), "--is-fast"]) == 1
-    assert capsys.readouterr().out == f"None 3 runs False\nx 4 {tmp_path.name} True\n"
-    for arguments in (["--help"], ["sample", "--help"]):
+def test_parameters_are_options(capsys):
+    parser = make_parser("validity", None, COMMANDS)
+    options = vars(parser.parse_args(["prove", "--variant-seeds", "4", "--output", "pages", "--inside"]))
+    given = {"variant_seeds": 4, "output": Path("pages"), "inside": True, "every": 1, "component": None}
+    assert options.items() >= given.items() and options["command"] is prove.prove
+    for arguments in (["--help"], ["prove", "--help"], ["outside", "--help"]):
         with pytest.raises(SystemExit):
             parser.parse_args(arguments)
     shown = " ".join(capsys.readouterr().out.split())
-    for part in ("Try a sample.", "It prints what it is given.", "of seeds (default: 3)", "a file (default: runs)"):
+    for part in ("Prove the component tests.", "Run them on known faults", "(default: 1)", "(default: reference)"):
         assert part in shown
-    assert "example: python -m kit sample here" in shown
+    assert "example: python -m validity prove --component" in shown and "[folder]" in shown
 
 
 @pytest.mark.parametrize("program, commands", [("validity", COMMANDS), ("benchmarks", MEASUREMENTS)])
@@ -56,12 +40,7 @@ def test_a_command_that_fails_is_named_with_its_last_line():
 
 
 def test_a_table_shows_its_head_its_rows_and_bars_in_cells():
-    assert table(("a", "b"), [(1, "x|y"), (2.5, "")]).split("\n") == [
-        "| a | b |",
-        "| --- | --- |",
-        "| 1 | x\\|y |",
-        "| 2.5 |  |",
-    ]
+    assert table(("a", "b"), [(1, "x|y"), (2.5, "")]) == "| a | b |\n| --- | --- |\n| 1 | x\\|y |\n| 2.5 |  |"
 
 
 def test_spread_of_known_scores():

@@ -112,7 +112,7 @@ def test_what_is_missing_costs_its_row_alone(tmp_path, monkeypatch, capsys):
 
 
 FAULTS = {  # the items that are wrong
-    "attention-mask-ignored": {"masks", "numerically safe"},
+    "attention-mask-ignored": {"masks", "returned weights", "numerically safe"},
     "layer-norm-epsilon-squared": {"epsilon"},
     "feed-forward-gelu": {"relu between them", "special cases"},
     "encoder-layer-no-residual": {"sublayers", "special cases", "returned weights", "dropout"},

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.course.catalogue import Edit, Fault, faults_of
+from autograder.course.catalogue import Edit, Fault, apply, faults_of
 from autograder.testing.results import Outcome, State
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
@@ -14,7 +14,7 @@ from validity import prove, run_tests
 from validity.__main__ import main
 from validity.prove import Proof, verdict_of
 from validity.run_tests import Run, Version, run_versions
-from validity.variants import Variant, choose_faults, read_variants, splice
+from validity.variants import Variant, choose_faults, read_variants
 
 NORM, NETWORK = "layers.LayerNorm", "layers.FeedForward"
 FAULTS = [
@@ -22,24 +22,14 @@ FAULTS = [
     ("probe-harmless", Edit("x - x.mean(dim=-1", "x - x.mean(dim=x.dim() - 1", NORM)),
     ("probe-elsewhere", Edit("self.contract(", "-self.contract(", NETWORK)),
 ]
-NO_RELU = """
-class FeedForward(nn.Module):
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.first, self.second = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-
-    def forward(self, x):
-        return self.second(self.first(x))
-"""
 
 
 @pytest.mark.slow
-def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys, monkeypatch, reference):
+def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys, monkeypatch, assignment, reference):
     faults = [Fault(name, NORM, "1.4", "does so", "Look there.", "subtle", (edit,)) for name, edit in FAULTS]
     monkeypatch.setattr(prove, "choose_faults", lambda *chosen: faults)
-    path, text = reference["layers"]
-    sources = {**reference, "layers": (path, splice(text, NO_RELU, Path(path))[0])}
-    variant = Variant("probe_no_relu", "No relu.", sources, (NETWORK,))
+    [no_relu] = (fault for fault in faults_of(assignment) if fault.id == "feed-forward-no-relu")
+    variant = Variant("probe_no_relu", "No relu.", apply(no_relu, reference), (NETWORK,))
     monkeypatch.setattr(prove, "choose_variants", lambda *chosen: [variant])
     pages = tmp_path / "pages"
     assert main(["prove", "--fault", "probe", "--tests", "all", "--output", str(pages)]) == 1
