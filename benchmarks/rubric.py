@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 from autograder.course.catalogue import Edit, Fault, apply, faults_of
 from autograder.intake.sources import Sources, read_sources
+from autograder.testing.results import judge_task
 from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
 from validity.console import table
-from validity.run_tests import results_of
+from validity.run_tests import Version, run_versions
 
 from .trained import read_rows
 
@@ -116,10 +117,13 @@ def marks_of(faults: Iterable[Fault]) -> list[Mark]:
 
 def missing_in(packages: Mapping[str, tuple[Task, Sources]]) -> dict[str, list[str]]:
     """The items of a task's rubric that each package, a task and sources, does not earn, by its name."""
-    missing = {}
-    for name, result in results_of(packages, read_sources(REFERENCE, REFERENCE), read_assignment()).items():
+    missing, assignment = {}, read_assignment()
+    versions = [Version(name, sources, (0,), (task.marker,)) for name, (task, sources) in packages.items()]
+    for run in run_versions(versions, read_sources(REFERENCE, REFERENCE), assignment):
+        task, _ = packages[run.version]
+        result = judge_task(task, run.outcomes[task.marker], assignment.credit)
         lost = [mark.name for mark in result.items if mark.missed or mark.requires]
-        missing[name] = lost if result.state.has_mark else [item.name for item in packages[name][0].items]
+        missing[run.version] = lost if result.state.has_mark else [item.name for item in task.items]
     return missing
 
 

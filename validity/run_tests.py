@@ -7,7 +7,7 @@ and a forked child runs each version with the collected tests.
 import importlib
 import os
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +20,8 @@ from autograder.intake.sources import Sources
 from autograder.running.collection import Collection, InProcessSubmission
 from autograder.sandbox.worker.loading import MissingComponentError
 from autograder.testing.case import SubmissionUnderTest
-from autograder.testing.results import CollectionError, Outcome, State, TaskResult, judge_task
-from foundation.assignment_file import Assignment, Task
+from autograder.testing.results import CollectionError, Outcome, State
+from foundation.assignment_file import Assignment
 from foundation.processes import CPU, FAILED, run_forked, time_limit
 
 SECONDS_A_TEST = 10
@@ -181,19 +181,3 @@ def run_here(recorder: Recorder, version: Version) -> Iterator[Run]:
             yield from recorder.run(version, submission)
     finally:
         submission.close()
-
-
-def results_of(
-    versions: Mapping[str, tuple[Task, Sources]],
-    reference: Sources,
-    assignment: Assignment,
-    jobs: int = 1,
-    bar: str = "",
-) -> dict[str, TaskResult]:
-    """Judge a task of each version, with the first seed; results by its name."""
-    to_run = [Version(name, sources, (0,), (task.marker,)) for name, (task, sources) in versions.items()]
-    results = {}
-    for run in run_versions(to_run, reference, assignment, jobs, bar):
-        task, _ = versions[run.version]
-        results[run.version] = judge_task(task, run.outcomes[task.marker], assignment.credit)
-    return results
