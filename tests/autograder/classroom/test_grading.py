@@ -92,18 +92,13 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, typed, output, failed):
     assert grade(version="1" * 16) == (0, []) and "changed" not in typed.out
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "bob", "line"),
-    [
-        ("points = 14", "points = 28", 102, "1.2 Scaled dot-product attention: 8 → 16 (worth 14 points before, 28"),
-        ('credit = "items"', 'credit = "all"', 86, "1.2 Scaled dot-product attention: 8 → 0"),
-    ],
-)
-def test_new_points_and_credit_run_nothing(grade, typed, tmp_path, old, new, bob, line):
+def test_new_points_run_nothing(grade, typed, tmp_path):
     grade()
-    typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", (old, new))]
-    assert grade() == (1, []) and typed.scores()["bob"] == 94 and line in typed.out
-    assert grade("--keep") == (0, []) and typed.scores()["bob"] == bob
+    path = changed_assignment(tmp_path / "assignment.toml", ("points = 14", "points = 28"))
+    typed.assignment = ["--assignment", path]
+    assert grade() == (1, []) and typed.scores()["bob"] == 94
+    assert "1.2 Scaled dot-product attention: 8 → 16 (worth 14 points before, 28" in typed.out
+    assert grade("--keep") == (0, []) and typed.scores()["bob"] == 102
 
 
 def test_where_the_grader_fails_the_earlier_mark_stays(grade, typed, use):

@@ -16,10 +16,10 @@ from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.sandbox.zygote import Zygote
-from autograder.testing.results import Outcome, State, TaskResult
+from autograder.testing.results import Outcome, State
 from foundation.places import SKELETON
 
-from ..conftest import ASSIGNMENT, SEEDS, VERSION, write_submission
+from ..conftest import ASSIGNMENT, SEEDS, VERSION, judged, write_submission
 from .conftest import CLASS
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
@@ -106,18 +106,12 @@ def test_a_result_without_containment_says_so():
     assert "rlimits only (unsafe)" in as_table(unsafe)
 
 
-def test_what_was_judged_before_the_grader_gave_up_stays():
-    results = [TaskResult(task, State.PASSED, task.points, "") for task in ASSIGNMENT.tasks]
-    record = blank().taken_in({"a.py": "0" * 64}, "0" * 12).judged(results[:1]).given_up("ended by signal 9")
-    first, *others = record.judgement.parts
-    assert (first.state, first.score, record.judgement.score) == ("passed", 4, None)
-    assert {(part.state, part.message) for part in others} == {("grader error", "not graded: ended by signal 9")}
-    assert not record.is_finished and record.run.finished is not None
-    assert not blank().finished().is_finished, "parts are pending"
-    whole = blank().judged(results)
+def test_what_is_pending_or_failed_for_our_own_reasons_is_not_finished():
+    assert not blank().finished().is_finished
+    whole = blank().judged(judged())
     assert whole.finished().is_finished
-    failed = replace(results[0], outcomes=(Outcome("test", State.GRADER_ERROR),))
-    assert not whole.judged([failed]).finished().is_finished, "the grader failed over a test"
+    failed = replace(judged()[0], outcomes=(Outcome("test", State.GRADER_ERROR),))
+    assert not whole.judged([failed]).finished().is_finished
 
 
 def test_what_is_not_a_record_is_none(tmp_path):

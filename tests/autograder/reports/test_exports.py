@@ -1,4 +1,4 @@
-"""Marks for platforms: what students chose cannot do harm there, and who has no score gets none."""
+"""Marks for platforms: what students chose cannot do harm there, and no mark becomes another student's."""
 
 import csv
 import io
@@ -13,17 +13,11 @@ from autograder.classroom.grading import Results
 from autograder.classroom.marks import with_items
 from autograder.platforms.platform import Student
 from autograder.reports.exports import IMPORTING, harmless
-from autograder.testing.results import ItemMark, State
+from autograder.testing.results import ItemMark
 
-from ..conftest import ASSIGNMENT, SEEDS, judged, record_of
+from ..conftest import ASSIGNMENT, SEEDS, record_of
 
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
-STUDENTS = {  # name, number, file, and the state of the first task; Dora handed in nothing
-    "anna": ("Anna Smith", "11", "smithanna_11_70_layers.py", State.PASSED),
-    "bob": (ODD, "12", "bob_LATE_12_71_work.zip", State.FAILED),
-    "carl": ("Carl", "13", "carl_13_72_x.py", State.GRADER_ERROR),
-    "dora": ("Dora", "14", "", None),
-}
 
 
 def enrol(marks: Path, *members: Student) -> None:
@@ -34,15 +28,15 @@ def enrol(marks: Path, *members: Student) -> None:
 
 @pytest.fixture
 def marks(tmp_path) -> Path:
-    """A folder as `grade-class` leaves it."""
+    """A folder as `grade-class` leaves it, with two submissions."""
     folder, members = tmp_path / "marks", []
     (folder / "students").mkdir(parents=True)
-    for id_, (name, number, file, state) in STUDENTS.items():
-        handed_in = {"key": id_, "entry": id_, "file": file} if state else {}
-        members.append(Student(id=id_, name=name, ids={"canvas": number, "moodle": f"1{number}"}, **handed_in))
-        if state:
-            Results(folder, SEEDS).keep(id_, record_of("x", judged({"1.1": state})[0]))
-            (folder / "students" / f"{id_}.html").write_text(f"page of {id_}")
+    students = {"anna": ("Anna Smith", "smithanna_11_70_layers.py"), "bob": (ODD, "bob_LATE_12_71_work.zip")}
+    for id_, (name, file) in students.items():
+        ids = {"canvas": file.split("_")[-3], "moodle": "111"}
+        members.append(Student(id=id_, name=name, ids=ids, key=id_, entry=id_, file=file))
+        Results(folder, SEEDS).keep(id_, record_of("x"))
+        (folder / "students" / f"{id_}.html").write_text(f"page of {id_}")
     enrol(folder, *members)
     return folder
 
