@@ -185,17 +185,17 @@ class Score:
     signature: str = ""  # sacreBLEU's record of every choice behind it
 
 
-def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int = SAMPLES) -> Score:
+def score(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
     """Scores translations against references, one each, in order; byte-pair marks of both are undone.
 
-    Raises: ScoringError where the numbers of sentences differ or are zero. `samples` are those of the bootstrap.
+    Raises: ScoringError where the numbers of sentences differ or are zero.
     """
     if len(hypotheses) != len(references) or not references:
         given = f"{counted(len(hypotheses), 'translation')} for {counted(len(references), 'reference')}"
         raise ScoringError(f"{given}; there must be one for each, in order")
     bleu = BLEU(tokenize="none", force=True)
     ours, theirs = ([undo_bpe(line) for line in lines] for lines in (hypotheses, references))
-    corpus = bleu.corpus_score(ours, [theirs], n_bootstrap=samples)
+    corpus = bleu.corpus_score(ours, [theirs], n_bootstrap=SAMPLES)
     signature = str(bleu.get_signature())
     report = json.loads(corpus.format(width=DECIMALS, signature=signature, is_json=True))
     mean, spread = report.get("confidence_mean", 0.0), report.get("confidence_var", 0.0)  # of a BLEU of 0 none

@@ -131,7 +131,8 @@ def test_a_course_s_own_model_is_tried_like_any_other(run, kit):
     commands = block("docs/how-to/own-model.md", "python -m pytest -c")
     path = "tests/autograder/grading/adapters/whole"
     assert " path" in commands and path in (ROOT / "docs/how-to/own-model.md").read_text()
-    said = run(re.sub(r"\bpath\b", path, commands.replace("pytest -c", "pytest -m task_2_1 -c")), kit)
+    words = re.sub(r"\bpath\b", path, commands.replace("pytest -c", "pytest -m task_2_1 -c"))
+    said = run(f"{words.rstrip()} || test $? = 1", kit)  # a person has to read its pre-norm layers
     assert "passed" in said and "2.1  Encoder layer" in said
 
 

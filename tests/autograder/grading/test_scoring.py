@@ -102,18 +102,9 @@ def test_a_refused_file_is_one_line(write, tmp_path, readers, content, reason):
         assert message.isprintable() and len(message) < 400 and reason in message
 
 
-@pytest.mark.parametrize(
-    ("marked", "plain"),
-    [
-        ("i m trus@@ t@@ wor@@ thy .", "i m trustworthy ."),
-        ("cut off in@@", "cut off in"),
-        ("  many\t spa@@  ces ", "many spaces"),
-        ("me@home.org a@@b", "me@home.org a@@b"),
-        ("e\u0301te@@ \u0301", "été"),
-    ],
-)
-def test_byte_pair_marks_are_undone(marked, plain):
-    assert undo_bpe(marked) == undo_bpe(plain) == plain
+def test_byte_pair_marks_are_undone_and_nothing_else():
+    marked = "  i m\t trus@@ t@@ wor@@  thy , e\u0301te@@ \u0301 , me@home.org a@@b cut off in@@"
+    assert undo_bpe(marked) == undo_bpe(undo_bpe(marked)) == "i m trustworthy , été , me@home.org a@@b cut off in"
 
 
 # -- BLEU -----------------------------------------------------------------------------------------------
