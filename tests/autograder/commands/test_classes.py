@@ -37,11 +37,9 @@ def test_a_mistake_is_told_in_one_line_before_anything_is_done(tmp_path, capsys,
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_an_interrupt_is_told_in_one_line(tmp_path, capsys, monkeypatch):
-    interrupt = Mock(side_effect=KeyboardInterrupt)
-    monkeypatch.setattr("autograder.commands.classes.grade_alone", interrupt)
-    assert main(["grade", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 130
-    assert capsys.readouterr().err == "autograder: stopped; finished results are kept\n"
+def test_an_interrupt_is_told_in_one_line(typed, monkeypatch):
+    monkeypatch.setattr("autograder.commands.classes.grade_class", Mock(side_effect=KeyboardInterrupt))
+    assert typed.grade() == 130 and typed.err == "autograder: stopped; finished results are kept\n"
 
 
 def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys, monkeypatch):

@@ -31,9 +31,9 @@ def marks(tmp_path) -> Path:
     """A folder as `grade-class` leaves it, with two submissions."""
     folder, members = tmp_path / "marks", []
     (folder / "students").mkdir(parents=True)
-    students = {"anna": ("Anna Smith", "smithanna_11_70_layers.py"), "bob": (ODD, "bob_LATE_12_71_work.zip")}
-    for id_, (name, file) in students.items():
-        ids = {"canvas": file.split("_")[-3], "moodle": "111"}
+    files = {"Anna Smith": ("anna", "11", "smithanna_11_70_layers.py"), ODD: ("bob", "12", "bob_LATE_12_71_work.zip")}
+    for name, (id_, number, file) in files.items():
+        ids = {"canvas": number, "moodle": f"1{number}"}
         members.append(Student(id=id_, name=name, ids=ids, key=id_, entry=id_, file=file))
         Results(folder, SEEDS).keep(id_, record_of("x"))
         (folder / "students" / f"{id_}.html").write_text(f"page of {id_}")
