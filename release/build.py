@@ -128,7 +128,8 @@ def write_release(release: Release, output: Path) -> list[str]:
     What the last build has made and this one does not goes, unless somebody has changed it.
     """
     changed = []
-    last = last_build(output)  # before the new manifest takes the old one's place
+    manifest = output / MANIFEST
+    last = json.loads(manifest.read_bytes()) if manifest.is_file() else {}  # before the new one takes its place
     for name, content in release.outputs.items():
         path = output / name
         if path.is_file() and path.read_bytes() == content:
@@ -142,9 +143,3 @@ def write_release(release: Release, output: Path) -> list[str]:
             path.unlink()
             changed.append(name)
     return changed
-
-
-def last_build(output: Path) -> dict[str, str]:
-    """Return the checksums of what the last build made, by path; none where it left no manifest."""
-    manifest = output / MANIFEST
-    return dict(json.loads(manifest.read_bytes())) if manifest.is_file() else {}

@@ -56,15 +56,9 @@ def test_right_layouts_keep_all_points(reference, assignment, sampled):
 
 FAULTS = {  # in which modules or components, and what stands for what
     "scores are not scaled": (["attention", "layers"], r" / e\*\*0\.5", ""),
-    "scores are scaled by d_model": (["attention", "layers"], r" / e\*\*0\.5", " / d**0.5"),
     "softmax over the queries": (["attention", "layers"], r"scores\.softmax\(-1\)", "scores.softmax(-2)"),
     "mask inverted": (["attention", "layers"], "~mask", "mask"),
     "value from key": (["attention"], r"(\n +v = \W*(?:\w+[(.]\w*\W*)*?)\bvalue\b", r"\1key"),
-    "heads merged without transpose": (
-        ["attention", "layers"],
-        r"context\.transpose\(1, 2\)\.flatten\(2\)",
-        "context.reshape(context.size(0), context.size(2), -1)",
-    ),
     "heads split without transpose": (
         ["attention", "layers"],
         r"\.unflatten\(-1, \(h, e\)\)\.transpose\(1, 2\)",

@@ -18,18 +18,11 @@ from validity.run_tests import Version, markers_of_tasks, run_versions
 
 from .layouts import drawn
 
-NORMED = "nn.utils.parametrizations.weight_norm"
 UNUSUAL = {  # task and module; what is written instead of what; how it ends
     "weight norm": (
         "1.5",
         "layers",
-        {"nn.Linear(d_model, d_ff)": f"{NORMED}(nn.Linear(d_model, d_ff))"},
-        State.NEEDS_READER,
-    ),
-    "an orthogonal projection": (
-        "1.3",
-        "attention",
-        {"query = nn.Linear(d_model, d_model)": f"query = {NORMED[:-11]}orthogonal(nn.Linear(d_model, d_model))"},
+        {"nn.Linear(d_model, d_ff)": "nn.utils.parametrizations.weight_norm(nn.Linear(d_model, d_ff))"},
         State.NEEDS_READER,
     ),
     "a sparse table": (
@@ -96,7 +89,6 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
         {"returned weights"},
     ),
     "no norm": ({ADD: ADD.removeprefix("self.norms[0]")}, LAYERS, VALUES),
-    "norm before": ({ADD: "x + self.drop(self.attentions[0](*[self.norms[0](x)] * 2, hidden))"}, LAYERS, VALUES),
     "one layer several times": (
         {BLOCKS: "nn.ModuleList([block(settings)] * n)"},
         STACKS,

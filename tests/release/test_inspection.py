@@ -172,7 +172,6 @@ PLACES = {
         "assignment/tests/test_2_3_encoder_decoder.py",
         "docs/pictures/architecture.svg",
     },
-    "1.2": {"assignment/assignment.toml", "reference/hunts.py", "notebooks/prose/4_extensions.md"},
     "E.2": {"given/config.py", "assignment/handout.md", "reference/answers.md"},
 }
 

@@ -26,16 +26,7 @@ def f(x):
     return y
     ### END SOLUTION
     after = 2  # given'''
-OPEN = '''X = """a
-\tb"""
-\x0c
-def f(x):
-    """Doubles."""
-    given = 1
-    # TODO 1.3: double it,
-    # and return it.
-    raise NotImplementedError("TODO 1.3")
-    after = 2  # given'''
+OPEN = f'{SOLVED.partition("    ###")[0]}    raise NotImplementedError("TODO 1.3")\n    after = 2  # given'
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
