@@ -66,9 +66,7 @@ def sanity(options: argparse.Namespace) -> int:
     return int(n_bad > 0)
 
 
-def examine(
-    package: Package, pairs: list[Pair], norm_first: bool = False, device: str = "cpu"
-) -> Iterator[tuple[str, bool, str]]:
+def examine(package: Package, pairs: list[Pair], norm_first: bool, device: str) -> Iterator[tuple[str, bool, str]]:
     """Asks a fresh model of the package five questions, with the first few of the pairs as its one batch.
 
     Yields each question, whether the answer is as hoped for, and the answer.

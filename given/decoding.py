@@ -76,7 +76,7 @@ def translate(model: Transformer, sentences: list[list[str]], setup: Setup, prog
     return translations
 
 
-def batches_by_length(sentences: list[list[str]], beam_size: int = 1) -> Iterator[list[int]]:
+def batches_by_length(sentences: list[list[str]], beam_size: int) -> Iterator[list[int]]:
     """Yields the indices of all sentences that are not empty; sentences of similar length share a batch."""
     order = sorted((i for i, sentence in enumerate(sentences) if sentence), key=lambda i: len(sentences[i]))
     most = min(MOST_SENTENCES, max(1, MOST_ROWS // beam_size))

@@ -82,8 +82,7 @@ def draw_sentence(options: argparse.Namespace) -> str:
     title = f"{kind} attention, layer {layer}"
     if options.matrices:
         title += f", head {options.head}"
-        matrices = find_matrices(options, caught, layer, len(weights))
-        figure = plot_matrices(matrices, *labels, title)
+        figure = plot_matrices(find_matrices(options, caught, layer, len(weights)), *labels, title)
     else:
         figure = plot_page([weights[layer - 1]], [""], heads, *labels, title)
     save_figure(figure, options.output)
@@ -111,8 +110,7 @@ def draw_through_time(options: argparse.Namespace) -> str:
         shown = torch.linspace(0, len(times) - 1, min(len(times), MOST_COLUMNS)).round().int().tolist()
         maps = [[weights[report][head] for report in shown] for head in range(len(weights[0]))]
         heads = [f"head {head + 1}" for head in range(len(maps))]
-        figure = plot_page(maps, heads, [times[report] for report in shown], *labels, title)
-        save_figure(figure, options.output)
+        save_figure(plot_page(maps, heads, [times[report] for report in shown], *labels, title), options.output)
     return f"{title}, {len(times)} times"
 
 

@@ -128,11 +128,9 @@ class Course:
         """Hints, after some failed attempts."""
         if state not in (State.FAILED, State.ERROR) or not hints.read_hints(self.assignment.folder):
             return []
-        attempts, needed = hints.count_attempt(self.folder / hints.ATTEMPTS, task, sources), self.assignment.hint_after
-        if attempts < needed:
+        if hints.count_attempt(self.folder / hints.ATTEMPTS, task, sources) < self.assignment.hint_after:
             return []
-        fitting = hints.hints_for(task, sources, self.assignment)[0]
-        return hints.tell(fitting, attempts, needed) if fitting else []
+        return [f"Hint: {hint}" for hint in hints.hints_for(task, sources, self.assignment)[0]]
 
     def _about_translations(self, task: Task, threshold: str) -> str:
         """Describes whether the file can be scored; the references stay with the instructor."""

@@ -11,7 +11,6 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
-from traceback import walk_tb
 from types import TracebackType
 
 import pytest
@@ -169,11 +168,13 @@ class OwnRun:
         if isinstance(raised, (CheckFailed, UnreadableError)):  # it says all that there is to say
             raised.__suppress_context__ = True
         for error in (raised, raised.__cause__, raised.__context__):
-            kept = None
-            for frame, line in reversed([*walk_tb(error.__traceback__ if error else None)]):
-                path = Path(frame.f_code.co_filename)
+            entries, kept = [error.__traceback__ if error else None], None
+            while entries[-1] is not None:
+                entries.append(entries[-1].tb_next)
+            for entry in filter(None, reversed(entries)):
+                path = Path(entry.tb_frame.f_code.co_filename)
                 if path == test or self._folders & {*path.parents}:
-                    kept = TracebackType(kept, frame, frame.f_lasti, line)
+                    kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
             if error is not None and kept is not None:
                 error.__traceback__ = kept
         return pytest.ExceptionInfo.from_exception(raised)

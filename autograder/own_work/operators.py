@@ -54,9 +54,7 @@ FUNCTIONS = {
 }
 
 
-def mutations(
-    node: ast.AST, variables: Collection[str] = (), attributes: Collection[str] = ()
-) -> Iterator[tuple[str, ast.AST]]:
+def mutations(node: ast.AST, variables: Collection[str], attributes: Collection[str]) -> Iterator[tuple[str, ast.AST]]:
     """The mistakes that might be made in a node, without those in its parts.
 
     Args:

@@ -150,14 +150,10 @@ def rows_of(
 def row_of(row: Sequence[Any], items: Items, kind: Any = None) -> Any:
     """Parameters of a test: those of a kind, if there is one, and of a row, which its first value names."""
     of_item = [pytest.mark.item(item) for item, names in items.items() if row[0] in names]
+    label = "-".join(str(value).removeprefix("torch.") for value in row)
     if kind is None:
-        return pytest.param(*row, marks=of_item, id=label_of(row))
-    return pytest.param(*kind.values, *row, marks=[*kind.marks, *of_item], id=f"{kind.id}-{label_of(row)}")
-
-
-def label_of(row: Sequence[object]) -> str:
-    """A row's part of a test's id."""
-    return "-".join(str(value).removeprefix("torch.") for value in row)
+        return pytest.param(*row, marks=of_item, id=label)
+    return pytest.param(*kind.values, *row, marks=[*kind.marks, *of_item], id=f"{kind.id}-{label}")
 
 
 class SubmissionUnderTest(Protocol):

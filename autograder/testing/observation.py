@@ -142,18 +142,14 @@ def known(factor: float, given: dict[str, Tensor]) -> str:
     sizes = {size: name for name, value in reversed(given.items()) for size in value.shape if size > 1}
     forms: dict[str, tuple[float, str]] = {}
     for size, name in sizes.items():
-        about = f"{size} is the size of an axis of {name}"
-        forms |= {f"sqrt({size})": (size**0.5, about), f"1 / sqrt({size})": (size**-0.5, about)}
+        about, root, whole = f"{size} is the size of an axis of {name}", size**0.5, math.isqrt(size)
+        forms |= {f"sqrt({size})": (root, about), f"1 / sqrt({size})": (1 / root, about)}
         forms |= {f"{size}": (size, about), f"1 / {size}": (1 / size, about)}
+        if whole > 1 and whole**2 != size:  # the root was rounded down
+            forms[f"{whole} / sqrt({size})"] = whole / root, about
+            forms[f"sqrt({size}) / {whole}"] = root / whole, about
     for first, second in permutations(sizes, 2):
-        forms.setdefault(
-            f"sqrt({first} / {second})", ((first / second) ** 0.5, f"{first} and {second} are sizes of axes")
-        )
-    for size, name in sizes.items():
-        if (whole := math.isqrt(size)) > 1 and whole**2 != size:  # the root was rounded down
-            about = f"{size} is the size of an axis of {name}"
-            forms.setdefault(f"{whole} / sqrt({size})", (whole * size**-0.5, about))
-            forms.setdefault(f"sqrt({size}) / {whole}", (size**0.5 / whole, about))
+        forms[f"sqrt({first} / {second})"] = (first / second) ** 0.5, f"{first} and {second} are sizes of axes"
     for form, (number, about) in forms.items():
         if abs(factor / number - 1) < CLOSE:
             return f"; {about}" if form.isdecimal() else f"; {form} = {number:.4g}, and {about}"

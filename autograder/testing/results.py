@@ -221,7 +221,7 @@ SKIPPED = "was skipped after"
 """In a message about a component that has failed too often."""
 
 
-def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) -> Outcome:
+def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome]) -> Outcome:
     """The failure that explains most, first of all a change of arguments; of equal ones the first.
 
     The first row of a table is the plain one. The question of another row is asked only where that one passes: what is

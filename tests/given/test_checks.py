@@ -4,6 +4,7 @@ import shutil
 import sys
 import zipfile
 from itertools import product
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -66,10 +67,7 @@ def test_a_fault_is_noticed_by_its_question(ask, monkeypatch, fault):
 
 
 def test_without_train_epoch_the_other_questions_are_answered(ask, monkeypatch):
-    def unwritten(*arguments, **named):
-        raise NotImplementedError("TODO 3.1")
-
-    monkeypatch.setattr(train, "train_epoch", unwritten)
+    monkeypatch.setattr(train, "train_epoch", Mock(side_effect=NotImplementedError("TODO 3.1")))
     assert ask() == (["ok"] * 4, 1)
 
 
@@ -183,10 +181,9 @@ def test_what_is_wrong_with_a_file_that_all_others_need(run, tmp_path):
     path = tmp_path / "desk" / "masks.py"
     intact = path.read_text()
     path.write_text("import torch\n\ndef broken(:\n")
-    for words in COMMANDS[:4]:
-        status, _, err = run(words)
-        assert status == 2 and err.count("\n") == 1
-        assert err.startswith("desk: desk/masks.py, line 3: SyntaxError: invalid syntax")
+    status, _, err = run(COMMANDS[0])
+    assert status == 2 and err.count("\n") == 1
+    assert err.startswith("desk: desk/masks.py, line 3: SyntaxError: invalid syntax")
     path.write_text(f"{intact}\n\ndef causal_mask(length):\n    return lenght\n")
     line = len(path.read_text().splitlines())
     problem = f"desk: desk/masks.py, line {line}: NameError: name 'lenght' is not defined\n"
