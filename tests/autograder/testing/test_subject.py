@@ -134,6 +134,10 @@ def _result(*a, **k):
     x = x if x.is_floating_point() else x.double()
     return {result}
 """
+FUNCTION = """
+def {name}(*a, **k):
+    return _result(*a, **k)
+"""
 CLASS = """
 class {name}({base}):
     def __init__(self, *a, **k):
@@ -150,7 +154,7 @@ def rubbish_versions(reference, assignment):
     for component in assignment.contract.components:
         module, name = component.split(".")
         path, text = reference.get(module, ("", ""))
-        made, changed = f"\n{name} = _result\n" if f"def {name}" in text else "", {}
+        made, changed = FUNCTION.format(name=name) if f"def {name}" in text else "", {}
         if f"class {name}" in text and component != "data.Batch":
             made = CLASS.format(name=name, base=name, passed_on="*a, **k", parameters="pass")
             for label, parameters in PARAMETERS.items():
