@@ -44,6 +44,11 @@ class Held:
 class Service:
     """Has objects and functions for another process."""
 
+    find: Callable[..., Any]
+    """The object that is held, or the class or function that a target names, ready to be called."""
+    describe: Callable[[BaseException], object]
+    """The part of an error that the other side gets to know."""
+
     repeats_changes, keeps_layout, limits = True, False, REQUEST_LIMITS
     """True if calls that write into arguments are made again, without that; if results keep their strides."""
 
@@ -55,14 +60,6 @@ class Service:
         self._graphs: dict[int, tuple[dict[int, torch.Tensor], list[torch.Tensor]]] = {}  # outputs by index, and inputs
         self._arguments: dict[int, torch.Tensor] = {}  # of the last call, by the number of the caller's tensor
         self._results: deque[tuple[int, Kept]] = deque(maxlen=KEPT_RESULTS)
-
-    def find(self, target: Content, held: Held | None = None) -> Any:
-        """The object that is held, or the class or function that is meant, ready to be called."""
-        raise NotImplementedError
-
-    def describe(self, error: BaseException) -> object:
-        """The part of an error that the other side gets to know."""
-        raise NotImplementedError
 
     def serve(self, requests: int, replies: int) -> None:
         """Answers until the pipe of requests is closed."""
