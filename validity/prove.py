@@ -205,15 +205,11 @@ def run_proof(proof: Proof, reference: Sources, faults: Sequence[tuple[Fault, So
     runs: dict[str, list[Run]] = {}
     for run in run_versions(versions, reference, assignment, jobs, "prove"):
         runs.setdefault(run.version, []).append(run)
-        if not run.version.startswith("fault ") and (rejected := rejections(run)):
-            proof.wrong.setdefault(run.version.removeprefix("variant "), []).extend(rejected)
+        for outcome in [] if run.version.startswith("fault ") else sum(run.outcomes.values(), []):
+            if outcome.state != State.PASSED:
+                failure = f"seed {run.seed}, {outcome.test}: {outcome.state}: {outcome.message}"
+                proof.wrong.setdefault(run.version.removeprefix("variant "), []).append(failure)
     proof.verdicts = [verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault, _ in faults]
-
-
-def rejections(run: Run) -> list[str]:
-    """The failures of correct code, in words."""
-    outcomes = [outcome for of_task in run.outcomes.values() for outcome in of_task if outcome.state != "passed"]
-    return [f"seed {run.seed}, {outcome.test}: {outcome.state}: {outcome.message}" for outcome in outcomes]
 
 
 def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Verdict:
