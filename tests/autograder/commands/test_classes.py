@@ -20,6 +20,7 @@ from ..conftest import WRONG, by_text, changed_assignment, rows_of, words_of
     [
         (["grade", "nowhere"], "No such file or directory"),
         (["grade", "anna", "--assignment", "nowhere.toml"], "nowhere.toml: No such file or directory"),
+        (["grade", "anna", "--release", "nowhere"], "nowhere: not the assignment's skeleton"),
         (["grade", "anna", "--results", "folder"], "folder: is a folder; expected the name of a file"),
         (["grade", "anna", "--references", "mising.bpe"], "mising.bpe"),
         (["grade-class", ".", "--output", "file"], "file: is not a folder"),
