@@ -36,11 +36,12 @@ NormKind = tuple[float, int, bool]
 
 
 def norm_of(gain_and_shift: Sequence[Tensor], least: float = 0.0, kind: NormKind = (EPSILON, 0, False)) -> Computation:
-    """PyTorch's own layer norm, whose gain may be kept as its difference from 1.
+    """PyTorch's own layer norm, whose gain may be kept as its difference from 1; gain or shift may have no numbers.
 
     Task 1.4 judges its kind, and a layer with any such norm of its own may be right.
     """
-    (gain, shift), (epsilon, less, is_outside) = gain_and_shift, kind
+    gain, shift = (x if x.numel() else x.sum() for x in gain_and_shift)
+    epsilon, less, is_outside = kind
 
     def norm(x: Tensor) -> Tensor:
         d = x.size(-1)
@@ -169,6 +170,10 @@ class Sizes:
         """Arguments of constructors after d_model."""
         return {"n_heads": self.n_heads, "d_ff": self.d_ff} | ({"norm_first": True} if self.norm_first else {})
 
+    def numbers_of_maps(self, n_attentions: int, n_networks: int) -> int:
+        """How many numbers so many attentions, without biases, and feed-forward networks learn."""
+        return n_attentions * 4 * self.d_model**2 + n_networks * sum(network_formula(self.d_model, self.d_ff).counts)
+
 
 @dataclass(frozen=True)
 class Census:
@@ -223,14 +228,15 @@ def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
     """Fail unless each sublayer has a LayerNorm and an attention of its own, and nothing else is learned.
 
     In place of the stand-ins that it does not use, a layer may learn as many numbers, and biases of each attention:
-    one for each projection, of the output perhaps one for each head. A norm's gain and shift may be single numbers.
+    one for each projection, of the output perhaps one for each head. A norm's gain and shift may be single numbers, or
+    missing.
     """
-    d_model, d_ff = sizes.d_model, sizes.d_ff
+    d_model = sizes.d_model
     wanted = n_attentions, 1, n_attentions + 1
     got = [len(census.known[letter]) for letter in "AFN"]
     missing = [due - there for due, there in zip(wanted, got, strict=True)]
-    others = missing[0] * 4 * d_model**2 + missing[1] * (2 * d_model * d_ff + d_model + d_ff)
-    fewest = [others + missing[2] * sum(widths) for widths in norm_widths(census, missing[2], d_model)]
+    others = sizes.numbers_of_maps(*missing[:2])
+    fewest = [others + missing[2] * sum(widths) for widths in norm_widths(census, missing[2], d_model, others)]
     most_biases = missing[0] * (4 + sizes.n_heads) * d_model
     fits = min(missing) >= 0 and any(least <= census.count <= least + most_biases for least in fewest)
     has_most = sum(map(min, got, wanted)) > sum(wanted) / 2 or 2 * census.count > min(fewest)
@@ -247,10 +253,15 @@ def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
     )
 
 
-def norm_widths(census: Census, n_own: int, d_model: int) -> list[tuple[int, int]]:
-    """How many numbers gain and shift may have, of so many LayerNorms of a layer's own: single ones may do."""
+def norm_widths(census: Census, n_own: int, d_model: int, others: int) -> list[tuple[int, int]]:
+    """How many numbers gain and shift may have, of so many LayerNorms of a layer's own: single ones may do.
+
+    Where a layer has no stand-ins, and not so many numbers beside those of `others`, the shift or both may be missing.
+    """
     n_singles = sum(p.numel() == 1 for p in census.others)
-    return [(d_model, d_model), *[(1, 1)] * (n_singles >= 2 * n_own > 0), *[(1, d_model)] * (n_singles >= n_own > 0)]
+    singles = [*[(1, 1)] * (n_singles >= 2 * n_own > 0), *[(1, d_model)] * (n_singles >= n_own > 0)]
+    are_few = not any(census.known.values()) and census.count < others + 2 * n_own * d_model
+    return [(d_model, d_model), *singles, *[(d_model, 0), (0, 0)] * are_few]
 
 
 def has_usual_shapes(parameters: Sequence[Tensor], sizes: Sizes) -> bool:
@@ -265,7 +276,8 @@ def layer_formulas(flow: Flow, census: Census, sizes: Sizes) -> Iterator[Formula
     n_own = {letter: count - len(known[letter]) for letter, count in Counter(flow.places.values()).items()}
     kinds, are_all_tried = KINDS if n_own["N"] else KINDS[:1], not n_own["N"]  # else there would be too many
     choices = [*attention_choices(n_own["A"], d_model, n_heads, are_all_tried)]
-    for kind, widths, own_attentions in product(kinds, norm_widths(census, n_own["N"], d_model), choices):
+    all_widths = norm_widths(census, n_own["N"], d_model, sizes.numbers_of_maps(n_own["A"], n_own["F"]))
+    for kind, widths, own_attentions in product(kinds, all_widths, choices):
         shapes = [(width,) for width in widths]
         gains = [Formula(shapes, partial(norm_of, least=least, kind=kind)) for least in (0.0, 1.0)]
         for own_norms in combinations_with_replacement(gains, n_own["N"]):

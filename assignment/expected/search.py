@@ -12,7 +12,7 @@ sum of two), or a component that computes something else, is not found.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice, product
+from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -133,10 +133,13 @@ class Component:
 
         What is returned beside the first result, such as weights, helps; if it is wrong, it costs an item of its own.
         """
-        for are_all_judged, (number, formula) in product((True, False), enumerate(formulas)):
-            places = self._places_for(formula, are_all_judged) if sum(formula.counts) <= self.size else None
-            if places is not None:
-                return number, places
+        for are_all_judged in (True, False):
+            for number, formula in enumerate(formulas):
+                places = self._places_for(formula, are_all_judged) if sum(formula.counts) <= self.size else None
+                if places is not None:
+                    return number, places
+            if len(self._at_first) == 1:  # nothing is returned beside it: the same would come out again
+                break
         return None
 
     def _places_for(self, formula: Formula, are_all_judged: bool) -> Tensor | None:

@@ -81,6 +81,11 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
     "as it is": ({}, ALL, set()),
     "epsilon 1e-12": (with_norm(f"{DEVIATION} + 1e-12"), LAYERS, set()),
     "n - 1, epsilon outside": (with_norm("x.std(-1, keepdim=True) + 1e-6"), LAYERS, set()),
+    "no shift, no biases": (
+        {NORM: NORM.replace(")", ", bias=False)"), "nn.Linear(width, width)": "nn.Linear(width, width, bias=False)"},
+        LAYERS,
+        set(),
+    ),
     "detached weights": ({SEEN: SEEN.replace(".seen", ".seen.detach()")}, LAYERS, set()),
     "wrong weights": ({SEEN: SEEN.replace("[block", "[1 - block")}, LAYERS, {"returned weights"}),
     "x alone": (
