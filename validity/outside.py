@@ -34,7 +34,7 @@ from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ROOT, SKELETON
 
 from .console import Pages, option, table, write_page
-from .outside_formulas import kind_of
+from .outside_formulas import told
 from .outside_verdicts import JUDGES
 
 HOST = "https://github.com"
@@ -188,7 +188,7 @@ def verdicts_of(task: Task, sandbox: Sandbox) -> dict[str, str]:
         try:
             return verdict()
         except Exception as error:  # whatever it raises
-            return f"{kind_of(error)}: {str(error).partition(chr(10))[0]}"
+            return told(error)
 
     items = outcome(lambda: JUDGES[task.number](sandbox)) if task.number in JUDGES else {}
     if isinstance(items, str):  # it cannot even be made

@@ -45,6 +45,11 @@ def kind_of(error: BaseException) -> str:
     return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
 
 
+def told(error: Exception) -> str:
+    """The kind of an error, and the first line of what it says."""
+    return f"{kind_of(error)}: {str(error).partition(chr(10))[0]}"
+
+
 def first(problems: Iterable[str]) -> str:
     """The first problem of several cases, "" where there is none."""
     return next(filter(None, problems), "")
@@ -142,7 +147,11 @@ class Comparison(NamedTuple):
         """How one of the results differs."""
         if self.problem:
             return self.problem
-        return apart(part(self.call(*given), index), self.formula(*given)[index], self.tolerance)
+        try:
+            got = part(self.call(*given), index)
+        except Exception as error:  # whatever it raises
+            return told(error)
+        return apart(got, self.formula(*given)[index], self.tolerance)
 
 
 def normal(*shape: int) -> Tensor:
@@ -180,13 +189,17 @@ class Reading(NamedTuple):
     norms: tuple[int, ...]
     turned: bool  # whether matrices are (in, out)
     less: int  # what is subtracted from d in the variance: a norm is judged in a task of its own
-    side_by_side: bool  # whether the features of a head stand together
+    side_by_side: tuple[bool, bool]  # whether the features of a head stand together, but of keys; and of keys
 
 
 def readings(n_attentions: int = 1, n_norms: int = 0) -> Iterator[Reading]:
     """All readings, the usual first."""
     kinds = product(
-        (True, False), (0, 1), (False, True), permutations(range(n_attentions)), permutations(range(n_norms))
+        ((True, True), (False, False), (True, False)),
+        (0, 1),
+        (False, True),
+        permutations(range(n_attentions)),
+        permutations(range(n_norms)),
     )
     for side_by_side, less, turned, attentions, norms in kinds:
         for order in (*permutations(range(4)), *permutations(range(3, 7))):  # of lists of heads, in two ways
@@ -236,8 +249,12 @@ class Tested:
         n = len(per_head) // 3
         parts.maps = [*(join(per_head[i * n : i * n + n]) for i in range(3 * bool(n))), *parts.maps]
         parts.maps += others + [join(per_head[i::3]) for i in range(3 * bool(n))]
-        vectors = [p for name, p in named.items() if p.dim() == 1 and name not in used and len(p) in (1, d)]
-        parts.norms = list(zip(vectors[::2], vectors[1::2], strict=False))
+        vectors = {name: p for name, p in named.items() if p.dim() == 1 and name not in used and len(p) in (1, d)}
+        gains, shifts = [*vectors.values()][::2], [*vectors.values()][1::2]
+        if all(name.endswith("weight") for name in vectors):  # no norm has a shift
+            gains = [*vectors.values()] or [torch.ones(d)] * 3
+            shifts = [torch.zeros(d)] * len(gains)
+        parts.norms = list(zip(gains, shifts, strict=False))
         return parts
 
 
@@ -259,12 +276,15 @@ def heads(given: Sequence[Any], maps: Sequence[Map], h: int, by: Reading) -> tup
     """Multi-headed attention of query, key, value and a mask."""
     mask = given[3] if len(given) > 3 else None
     maps = [maps[i] for i in by.order]
-    shape = (h, -1) if by.side_by_side else (-1, h)
-    split = [affine(x.double(), of, by.turned).unflatten(-1, shape) for x, of in zip(given[:3], maps, strict=False)]
-    query, key, value = ((x if by.side_by_side else x.mT).transpose(1, 2) for x in split)
+    others, of_keys = by.side_by_side
+    query, key, value = (
+        (y.unflatten(-1, (h, -1)) if is_together else y.unflatten(-1, (-1, h)).mT).transpose(1, 2)
+        for x, of, is_together in zip(given[:3], maps, (others, of_keys, others), strict=False)
+        for y in [affine(x.double(), of, by.turned)]
+    )
     context, weights = attend(query, key, value, mask)
     context = context.transpose(1, 2)
-    return affine((context if by.side_by_side else context.mT).flatten(2), maps[3], by.turned), weights
+    return affine((context if others else context.mT).flatten(2), maps[3], by.turned), weights
 
 
 def norm(

@@ -148,18 +148,18 @@ def judge_heads(submission: Sandbox) -> Verdicts:
     sizes = {"b11k": (3, 1, 1, 6), "qk": (5, 6), "b1qk": (3, 1, 5, 6), "bhqk": (3, h, 5, 6)}
     masks = {axes: mask_of(*sizes) for axes, sizes in sizes.items()}
     wrong = (f"mask ({', '.join(axes)}): wrong values" for axes, mask in masks.items() if compare(*draw(), mask))
-    # Weights that differ with a mask, as the output does, cost the masks' item alone.
-    of_weights = [[], [masks["b1qk"]]][: 1 if compare(*draw(), masks["b1qk"]) else 2]
-    unmasked, masked = (usual(tested.call, [*draw(), *m], [*draw(), *m], tested.learned) for m in ([], [masks["b1qk"]]))
+    # What differs with a mask, as the output does, costs the masks' item alone.
+    ways = [[], [masks["b1qk"]]][: 1 if compare(*draw(), masks["b1qk"]) else 2]
+    common = [usual(tested.call, [*draw(), *way], [*draw(), *way], tested.learned) for way in ways]
     return {
         "projections and heads": lambda: compare(*draw()),
         "special cases": lambda: first(compare(*given) for given in (draw(1, 1), draw(40, 70))),
-        "returned weights": lambda: first(compare(*draw(), *mask, index=1) for mask in of_weights),
+        "returned weights": lambda: first(compare(*draw(), *way, index=1) for way in ways),
         **({} if problem else {"masks reach every head": lambda: first(wrong)}),  # else for a person
         "a query without keys": lambda: without_keys(tested.call, draw(), lonely, tested.learned),
         "refuses other sizes": refused,
-        "gradients": masked["gradients"],
-        "no side effects": partial(first_of, [unmasked, masked], "no side effects"),
+        "gradients": common[-1]["gradients"],
+        "no side effects": partial(first_of, common, "no side effects"),
     }
 
 
