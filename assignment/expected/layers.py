@@ -63,12 +63,11 @@ KINDS: list[NormKind] = [
 """Norms that a layer of its own may have."""
 
 
-def look_tokens_up(tokens: Tensor, table: Tensor, share: float = 1.0) -> Tensor:
-    """The share-th part of an embedding (b, s, d) by a table (vocab_size, d)."""
-    d_model = table.size(-1)
-    factors = torch.full_like(tokens, d_model, dtype=table.dtype).sqrt().view(-1, 1) * share
-    bags = F.embedding_bag(tokens.view(-1, 1), table, mode="sum", per_sample_weights=factors)
-    return bags.view(*tokens.shape, d_model)
+def look_tokens_up(tokens: Tensor, table: Tensor, factor: float) -> Tensor:
+    """An embedding (b, s, d) by a table (vocab_size, d), whose rows are multiplied by the factor."""
+    factors = torch.full((tokens.numel(), 1), factor, dtype=table.dtype)
+    bags = F.embedding_bag(tokens.reshape(-1, 1), table, mode="sum", per_sample_weights=factors)
+    return bags.view(*tokens.shape, -1)
 
 
 def network(x: Tensor, parts: Sequence[Tensor], activation: Callable[[Tensor], Tensor] = F.relu) -> Tensor:

@@ -109,7 +109,9 @@ def made(
 
 def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
     """An embedding with random vectors: rows of a table, multiplied by sqrt(d_model); options of `made`."""
-    formula = Formula([(vocab_size, d_model)], lambda parts: partial(look_tokens_up, table=parts[0]))
+    formula = Formula(
+        [(vocab_size, d_model)], lambda parts: partial(look_tokens_up, table=parts[0], factor=d_model**0.5)
+    )
 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
         # One with more rows than tokens fails a test of its own; a flat one may be in any order.

@@ -301,8 +301,8 @@ class ModelSubject:
         stacks = {kind: own_parts.stack(kind, *settings, **options) for kind in ("Decoder", "Encoder")}
         side = stacks["Decoder" if method == "decode" else "Encoder"] or needs_reader("model with parts of its own")
 
-        tables, shares = self._tables(method, own_parts.rest), (1.0, d_model**-0.5)  # the embedding's task
-        embeddings: list[Computation] = [partial(look_tokens_up, table=x, share=s) for x in tables for s in shares]
+        tables, factors = self._tables(method, own_parts.rest), (d_model**0.5, 1.0)  # the embedding's task
+        embeddings: list[Computation] = [partial(look_tokens_up, table=x, factor=f) for x in tables for f in factors]
         return {"T": embeddings, "P": own_parts.positions(), "S": [side], "G": [side]}
 
     def _tables(self, method: str, leaves: Sequence[Tensor]) -> list[Tensor]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -194,10 +194,11 @@ def find_internals(
     """The uses of internals in some modules, but for lines that were handed out: one for each line, a few at most.
 
     Such as "torch._refs.add in layers.py, line 3: x = torch._refs.add(y, 1)". `seen` has uses that a worker has seen:
-    module, line, and name; they come first.
+    module, line, and name; they come first. The first of each kind come before the others, so that many uses of one
+    cannot hide another, and what is left out is counted.
     """
     lines = {module: sources[module][1].split("\n") for module in modules}
-    uses: dict[tuple[str, int], str] = {}
+    uses: dict[tuple[str, int], tuple[str, str]] = {}
     pattern = forbidden.internals or NO_TEXT
 
     @cache
@@ -210,8 +211,16 @@ def find_internals(
     for module, line, name in (*seen, *named):
         code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""
         if code and code not in given(module):
-            uses.setdefault((module, line), f"{name} in {locate(module, line)}: {code[:MAX_CODE_SHOWN]}")
-    return list(uses.values())[:MOST_INTERNALS]
+            text = f"{name} in {locate(module, line)}: {code[:MAX_CODE_SHOWN]}"
+            uses.setdefault((module, line), (".".join(name.split(".")[:2]), text))
+    counts = Counter[str]()
+    ranked: list[tuple[int, str]] = []
+    for kind, text in uses.values():
+        ranked.append((counts[kind], text))
+        counts[kind] += 1
+    texts = [text for _, text in sorted(ranked, key=lambda use: use[0])]
+    more = len(texts) - MOST_INTERNALS
+    return [*texts[:MOST_INTERNALS], f"{more} more uses of internals"] if more > 0 else texts
 
 
 def _followed_in(node: ast.AST) -> list[ast.AST]:

@@ -162,7 +162,7 @@ USUAL = {
     "enum": "sys._getframe",
     "logging": "sys._getframe f_code tb_frame compile",
     "warnings": "sys._getframe f_code",
-    "traceback": "sys._getframe f_code tb_frame compile",
+    "traceback": "f_code tb_frame compile",
 }
 """Events of modules of Python's own, and of others that they let act, when ordinary code calls them."""
 LOOKED_ON = {"f_code", "compile", "exec"}
