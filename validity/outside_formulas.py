@@ -250,11 +250,11 @@ class Tested:
         parts.maps = [*(join(per_head[i * n : i * n + n]) for i in range(3 * bool(n))), *parts.maps]
         parts.maps += others + [join(per_head[i::3]) for i in range(3 * bool(n))]
         vectors = {name: p for name, p in named.items() if p.dim() == 1 and name not in used and len(p) in (1, d)}
-        gains, shifts = [*vectors.values()][::2], [*vectors.values()][1::2]
+        gains, offsets = [*vectors.values()][::2], [*vectors.values()][1::2]
         if all(name.endswith("weight") for name in vectors):  # no norm has a shift
             gains = [*vectors.values()] or [torch.ones(d)] * 3
-            shifts = [torch.zeros(d)] * len(gains)
-        parts.norms = list(zip(gains, shifts, strict=False))
+            offsets = [torch.zeros(d)] * len(gains)
+        parts.norms = list(zip(gains, offsets, strict=False))
         return parts
 
 

@@ -68,8 +68,9 @@ def take_class(
 
     Without a roster, students are those whom the download names. Of clones, the last commit before a deadline counts.
 
-    Raises: UserError where no submission counts, or the roster cannot be read; and where the records, if they go to an
-        output folder, would lie among the submissions, or beside those of another assignment.
+    Raises:
+        UserError: where no submission counts, or the roster cannot be read; and where the records, if they go to an
+            output folder, would lie among the submissions, or beside those of another assignment.
     """
     if output:
         _check_place(folder, output, assignment)
