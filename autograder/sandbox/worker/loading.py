@@ -97,7 +97,8 @@ class Package(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Runs a module's code; where that fails, keeps the error and offers stand-ins."""
         path, text = self._source(module.__name__)
-        module.__file__ = path  # some look for their siblings with it; here siblings are simply imported
+        if path:  # some look for their siblings with it; here siblings are simply imported
+            module.__file__ = path
         linecache.cache.pop(path, None)  # the lines of an earlier text of that name
         short_name = module.__name__.removeprefix(self.name).removeprefix(".")
         try:

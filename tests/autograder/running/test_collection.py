@@ -5,6 +5,7 @@ fails once has failed, unless another component has damaged the worker; checking
 """
 
 import io
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -65,9 +66,13 @@ def open_model(tmp_path, assignment):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
         graded = take_in(tmp_path, SKELETON, assignment).sources if is_graded else {}
-        return InProcessSubmission(graded or read_sources(tmp_path, SKELETON), assignment)
+        opened.append(InProcessSubmission(graded or read_sources(tmp_path, SKELETON), assignment))
+        return opened[-1]
 
-    return make
+    opened: list[InProcessSubmission] = []
+    yield make
+    for submission in opened:
+        submission.close()
 
 
 def open_reference(change: Callable[[str], str], python=(3, 11)) -> InProcessSubmission:
@@ -83,6 +88,8 @@ def test_names_of_files_are_free(open_model, files, statement, norm, is_graded):
     submission = open_model({**files, "adapters.py": statement + ADAPTER.format(norm)}, is_graded)
     made = submission.build("layers.LayerNorm", 6)
     assert made(torch.randn(2, 6)).shape == (2, 6) and len([*made.parameters()]) == 2
+    modules = [module for name, module in sys.modules.items() if name.startswith("submission_")]
+    assert all(getattr(module, "__file__", "none") for module in modules), "as PyTorch expects that looks for sources"
     with pytest.raises(NotImplementedError, match=r"TODO 1\.2"):  # what the adapter leaves out is not attempted
         submission.call("attention.scaled_dot_product_attention", *torch.ones(3, 1, 1, 2, 2))
 
