@@ -184,7 +184,7 @@ def test_each_is_graded_for_what_it_computes(sampled, tmp_path, monkeypatch, por
         grade_all(entries, conditions, grader, lambda entry, record: records.update({entry.entry: record}))
     for name, attack in attacks.items():
         parts = {part.number: part for part in records[name].judgement.parts}
-        earned = {number: part.score for number, part in parts.items()}
+        earned = {number: part.score or 0 for number, part in parts.items()}  # None: a person reads it
         about = f"{name}: {[part.message for part in parts.values()]}"
         assert earned == {**POINTS, "1.4": POINTS["1.4"] if attack.is_right else 0}, about
         assert records[name].is_finished and parts["1.4"].state != "grader error", about
