@@ -166,7 +166,8 @@ def mutate_kit(text: str, every: int, start: int) -> int:
         for private in ("corpus", "private"):
             (clone / "data" / private).symlink_to(ROOT / "data" / private)
         paths = (path for package in KIT for path in sorted((clone / package).rglob("*.py")))
-        functions = [place for path in paths for place in functions_in(path, clone) if text in place[0].path]
+        chosen = (path for path in paths if text in path.relative_to(clone).as_posix())
+        functions = [place for path in chosen for place in functions_in(path, clone)]
         for source, region, definition in functions[start % every :: every]:
             mutants = [*_mutants_in(source.path.removesuffix(".py"), source, region, definition)]
             tests = tests_of(Path(source.path))
@@ -181,7 +182,7 @@ def mutate_kit(text: str, every: int, start: int) -> int:
             fates.append(KILLED if run_tests(clone, tests) else SURVIVED)
             (clone / source.path).write_text(source.text, encoding="utf-8")
             print(f"{fates[-1].upper()} {mutant.name}", flush=True)
-    print("mutants of the kit: {}, killed: {}, survivors: {}".format(*counts(fates)[:2], fates.count(SURVIVED)))
+    print("mutants of the kit: {0}, killed: {1}, survivors: {3}".format(*counts(fates)))
     return int(fates.count(KILLED) < LEAST_KILLED * len(fates))
 
 

@@ -34,7 +34,7 @@ from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ROOT, SKELETON
 
 from .console import Pages, option, table, write_page
-from .outside_formulas import told
+from .outside_formulas import message_of
 from .outside_verdicts import JUDGES
 
 HOST = "https://github.com"
@@ -188,7 +188,7 @@ def verdicts_of(task: Task, sandbox: Sandbox) -> dict[str, str]:
         try:
             return verdict()
         except Exception as error:  # whatever it raises
-            return told(error)
+            return message_of(error)
 
     items = outcome(lambda: JUDGES[task.number](sandbox)) if task.number in JUDGES else {}
     if isinstance(items, str):  # it cannot even be made

@@ -45,7 +45,7 @@ def kind_of(error: BaseException) -> str:
     return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
 
 
-def told(error: Exception) -> str:
+def message_of(error: Exception) -> str:
     """The kind of an error, and the first line of what it says."""
     return f"{kind_of(error)}: {str(error).partition(chr(10))[0]}"
 
@@ -150,7 +150,7 @@ class Comparison(NamedTuple):
         try:
             got = part(self.call(*given), index)
         except Exception as error:  # whatever it raises
-            return told(error)
+            return message_of(error)
         return apart(got, self.formula(*given)[index], self.tolerance)
 
 

@@ -134,8 +134,9 @@ class Training:
         moving = [torch.zeros_like(parameter) for parameter in learned]
         losses: list[float] = []
         for step, group in enumerate(self.groups):
-            losses += [float(self.mean_loss(copy, [number]).detach()) for number in group]
-            gradients = torch.autograd.grad(self.mean_loss(copy, group), learned)
+            sums, n_words = self.summed_losses(copy, group)
+            losses += (sums.detach() / n_words).tolist()
+            gradients = torch.autograd.grad(sums.sum() / n_words.sum(), learned)
             norm = float(torch.stack([gradient.square().sum() for gradient in gradients]).sum().sqrt())
             scale = 1.0 if self.max_grad_norm is None else min(1.0, self.max_grad_norm / norm)
             with torch.no_grad():
@@ -146,16 +147,16 @@ class Training:
         spare = [torch.ones(3, dtype=self.dtype)] if without_gradient == "one more" else []
         return means, [p.detach().to(self.dtype) for p in copy.parameters()] + spare
 
-    def mean_loss(self, model: TinyTranslator, numbers: Sequence[int], **other: Any) -> Tensor:
-        """The mean over all words of these batches, perhaps by other settings of the criterion."""
+    def summed_losses(self, model: TinyTranslator, numbers: Sequence[int], **other: Any) -> tuple[Tensor, Tensor]:
+        """Sums over the words of each batch, perhaps by other settings of the criterion; and their numbers of words."""
         options = {"ignore_index": self.pad, "label_smoothing": self.smoothing, **other}
-        total = torch.zeros((), dtype=torch.float64)
+        sums = []
         for batch in (self.batches[number] for number in numbers):
             read = model.encode(batch["src"], batch["encoder_mask"])[0]
             states = model.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0]
             scores = model.get_predictions(states).mT
-            total = total + F.cross_entropy(scores, batch["labels"], reduction="sum", **options)
-        return total / sum(self.n_words[number] for number in numbers)
+            sums.append(F.cross_entropy(scores, batch["labels"], reduction="sum", **options))
+        return torch.stack(sums), torch.tensor([self.n_words[number] for number in numbers])
 
     def check(self, trained: list[Tensor], label: str, look_at: str) -> None:
         """Fail unless the parameters after training are the expected ones."""
@@ -198,16 +199,14 @@ class Training:
     def about_mean(self, returned: list[float]) -> str:
         """Name what the first epoch's loss is in place of the mean, where no step changes the parameters."""
         with torch.no_grad():
-            model = copy_of(self.start)
-            numbers = range(len(self.batches))
-            losses = [float(self.mean_loss(model, [number])) for number in numbers]
-            of_all = float(self.mean_loss(model, numbers))
+            sums, n_words = self.summed_losses(copy_of(self.start), range(len(self.batches)))
+        losses, of_all = (sums / n_words).tolist(), float(sums.sum() / n_words.sum())
         others = {
             "the sum of the batches' losses": sum(losses),
             "the last batch's loss": losses[-1],
             "the first batch's loss": losses[0],
             "the mean over all labels": of_all,
-            "the sum over all labels": of_all * sum(self.n_words),
+            "the sum over all labels": float(sums.sum()),
         }
         fits = (text for text, loss in others.items() if abs(loss - returned[0]) < 1e-6 * abs(loss))
         return next((f"this is {text}" for text in fits), "")
@@ -228,8 +227,8 @@ def gradient_of(
     """The gradient of the mean loss of these batches, all numbers in a row; `other` settings of the criterion."""
     model = copy_of(parameters).train(is_training)
     with torch.enable_grad():
-        loss = training.mean_loss(model, numbers, **other)
-        gradients = torch.autograd.grad(loss, list(model.parameters()))
+        sums, n_words = training.summed_losses(model, numbers, **other)
+        gradients = torch.autograd.grad(sums.sum() / n_words.sum(), list(model.parameters()))
     return torch.cat([gradient.flatten() for gradient in gradients])[: training.n_numbers]
 
 
