@@ -49,11 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def grade(options: argparse.Namespace) -> int:
     """Scores and prints; the exit status."""
+    thresholds = scoring.parse_thresholds(options.threshold) or read_assignment().thresholds
     references = scoring.read_references(options.references)
     notes: list[str] = []
     translations = scoring.read_translations(options.translations, expected=len(references), note=notes.append)
     score = scoring.score(translations, references)
-    verdicts = scoring.judge(score, scoring.parse_thresholds(options.threshold) or read_assignment().thresholds)
+    verdicts = scoring.judge(score, thresholds)
     if not all(verdict.is_reached for verdict in verdicts):
         notes += scoring.why_low(translations, references, scoring.read_sources(options.references))
     if options.json:

@@ -1,6 +1,7 @@
 """The common part of all command lines of the kit: help, error messages, exit statuses, output."""
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -12,6 +13,8 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, as in shells: 128 plus the signal's number."""
 LONGEST = 2000
 """Characters of a message."""
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
+"""Errors of output, which names no file; others without a name are failures of ours."""
 
 
 class UserError(ValueError):
@@ -93,6 +96,8 @@ def run_command(program: str, command: Callable[[], int], others: Mapping[type[E
     except tuple(others) as error:
         message, status = str(error), next(others[kind] for kind in others if isinstance(error, kind))
     except OSError as error:
+        if error.filename is None and error.errno not in NO_ROOM:
+            raise
         message, status = f"{error.filename or 'output'}: {error.strerror or error}", 2
     except KeyboardInterrupt as stop:  # it may say how to go on
         message, status = f"stopped{stop}", INTERRUPTED

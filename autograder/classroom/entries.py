@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import ValidationError
+from pydantic import AfterValidator, ValidationError
 
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
@@ -30,6 +31,13 @@ SAFE = re.compile(rf"(?!.*-[0-9a-fA-F]{{{DIGITS}}}$)[\w@+-][\w.@+-]{{0,99}}", re
 """A name that may be a file's; none that looks like a derived one."""
 
 
+def printable_student(student: Student) -> Student:
+    """The student with printable ids, names and group; until then they are compared as they are written."""
+    ids = {kind: printable(value) for kind, value in student.ids.items()}
+    id_, name, group = map(printable, (student.id, student.name, student.group))
+    return replace(student, id=id_, name=name, ids=ids, group=group)
+
+
 class Roll(Model):
     """A class."""
 
@@ -37,7 +45,7 @@ class Roll(Model):
     layout: str  # of the download, one of `download.PLATFORMS`
     folder: Line  # that holds the submissions
     has_roster: bool  # whether students come from a roster; without one nobody is known to be missing
-    members: tuple[Student, ...]  # all students
+    members: tuple[Annotated[Student, AfterValidator(printable_student)], ...]  # all students
     left_out: tuple[Stray, ...]  # entries that are not graded
 
     @property

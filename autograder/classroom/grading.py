@@ -261,4 +261,5 @@ def _reasons(was: Part, is_now: Part | None = None) -> Iterator[str]:
             tests.append(f"{test.name}: {old} → {new}")
     if not tests and was.state != is_now.state:
         tests = [f"{was.state} → {is_now.state}"]
-    yield from [first_of(tests, MOST_TESTS)] if tests else []
+    if tests:
+        yield first_of(tests, MOST_TESTS)

@@ -98,7 +98,7 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
 
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=n_known), strict=True)
-        return list(enumerate(reader, start=1))
+        return [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise UserError(f"{path}: not valid CSV: {error}") from None
 

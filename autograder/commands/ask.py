@@ -145,11 +145,13 @@ def scan(options: argparse.Namespace) -> int:
         print(f"{counted(missing, 'sheet')} without answers")
     if task:
         roll, who = read_roll(options.marks, assignment), who_decides(None)
-        members = {student: find_students(roll, student) for student in right}  # all, before any gets points
+        by_key = {student: [member for member in roll.members if member.key == student] for student in right}
+        # All, before any gets points: several for a group, and who has handed in otherwise since.
+        members = {student: by_key[student] or find_students(roll, student) for student in right}
         for student, n in right.items():
             points = round(task.points * n / len(answers[student]), 2)
             why = f"sitting: {n} of {len(answers[student])} answers"
-            for member in members[student]:  # several for a group
+            for member in members[student]:
                 given = Decision(student=member.id, kind="points", task=task.number, value=points, text=why, by=who)
                 decide(options.marks, given)
         print(f"\npoints of task {task.number} for {counted(len(right), 'sheet')}; {THEN}")

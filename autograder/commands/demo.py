@@ -18,7 +18,8 @@ from ..intake.sources import read_modules
 from ..reports.exports import as_zip
 from .arguments import Commands, add_command
 
-ROSTER = "roster.csv"
+ROSTER = "demo-roster.csv"
+"""By its name a folder is known that may be made anew: no course calls its own so."""
 MISTAKES = {
     "Ben": "attention-not-scaled",
     "Carla": "layer-norm-sample-variance",

@@ -168,7 +168,9 @@ def students_of(options: argparse.Namespace, assignment: Assignment) -> Sequence
     students = find_students(roll, options.student)
     key = students[0].key
     others = [member.called for member in roll.members if member not in students and key and member.key == key]
-    print_note(f"this counts for {students[0].called} alone; name {students[0].entry} to decide also for", others)
+    is_an_id = any(member.id == students[0].entry for member in roll.members)  # which is looked for first
+    whole = students[0].group if is_an_id else students[0].entry
+    print_note(f"this counts for {students[0].called} alone; name {whole} to decide also for", others)
     return students
 
 

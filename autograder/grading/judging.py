@@ -178,8 +178,10 @@ def find_misconceptions(
     Where there is no catalogue, on Gradescope, the finding is the hint that students see at home.
     """
     failed = [result for result in results if result.state in (State.FAILED, State.ERROR)]
+    if not failed:
+        return
     sandbox.budget.renew_time()  # so that the diagnosis does not depend on what else the machine does
-    patterns, hints = (read_patterns(assignment), read_hints(assignment.folder)) if failed else ({}, {})
+    patterns, hints = read_patterns(assignment), read_hints(assignment.folder)
     known = [fault for fault in faults_of(assignment) if fault.id in patterns]
     for result in failed:
         if tests.exhausted_by:  # answers that keep the grader busy

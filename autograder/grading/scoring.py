@@ -278,15 +278,15 @@ def why_low(translations: Sequence[str], references: Sequence[str], sources: Seq
     numbers = {habit: sum(bool(mark.search(line)) for line in translations) for habit, mark in MARKS.items()}
     marked = [f"{number} {of} have {habit}" for habit, number in numbers.items() if number > FEW * len(translations)]
     lines, targets, origins = ([undo_bpe(line) for line in texts] for texts in (translations, references, sources))
-    reasons = [*marked, *_habits(lines, targets), *_places(lines, targets, origins)]
-    if not reasons and _bleu(lines, targets) < UNRELATED:
+    bleu = _bleu(lines, targets)
+    reasons = [*marked, *_habits(lines, targets, bleu), *_places(lines, targets, origins)]
+    if not reasons and bleu < UNRELATED:
         return ["hardly anything matches: do both files have the same split, order and language?"]
     return reasons
 
 
-def _habits(lines: Sequence[str], targets: Sequence[str]) -> Iterator[str]:
-    """What all lines have and references lack, where BLEU is higher without."""
-    bleu = _bleu(lines, targets)
+def _habits(lines: Sequence[str], targets: Sequence[str], bleu: float) -> Iterator[str]:
+    """What all lines have and references lack, where this BLEU is higher without."""
     changes: dict[str, Callable[[str], str]] = {
         "capital letters": str.lower,
         "signs attached to words": lambda line: " ".join(SIGN.sub(r" \1\2 ", line).split()),

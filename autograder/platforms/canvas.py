@@ -66,7 +66,7 @@ def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
         return {**about, **cells, column: as_score(grade.score) or "EX"} if any(cells.values()) else {}
 
     points = {"Student": "    Points Possible", column: as_score(max_score)}
-    return table_of(grades, (*STUDENT, column), row, [points], doubt=doubt)
+    return table_of(grades, (*STUDENT, column), row, [points], takes_excused=True, doubt=doubt)
 
 
 def _feedback(student: Student) -> str | None:
@@ -85,6 +85,5 @@ CANVAS = known_by_names(
     columns={"canvas": ("id",), "id": ()},
     not_students=frozenset({"Points Possible", "Student, Test"}),
     table=_table,
-    takes_excused=True,
     feedback=_feedback,
 )

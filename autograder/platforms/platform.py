@@ -70,10 +70,10 @@ class HandedIn:
 class Student:
     """A student of a class, by the roster or the download, and what that student handed in."""
 
-    id: Line  # by which the course knows the student; unique
-    name: Line  # first name first where the roster separates them; the id where there is none
-    ids: Mapping[str, Line] = field(default_factory=dict)  # by kind, as in `Person`, for the marks' way back
-    group: Line = ""  # whose marks the student shares; "" = none
+    id: str  # by which the course knows the student; unique
+    name: str  # first name first where the roster separates them; the id where there is none
+    ids: Mapping[str, str] = field(default_factory=dict)  # by kind, as in `Person`, for the marks' way back
+    group: str = ""  # whose marks the student shares; "" = none
     key: Line = ""  # names the record of the submission that counts; "" = none counts
     entry: Line = ""  # that submission's name in the download
     file: Line = ""  # the name of one of its files there; by which platforms find the student of feedback
@@ -173,6 +173,8 @@ def holds_a_submission(name: str) -> bool:
 
 MOST_BYTES = 1_000_000
 LONGEST_TIME = 100
+AMBIGUOUS = re.compile(r"(UT|UTC|GMT)\s*[+-]", re.IGNORECASE)
+"""UTC+1 is east of Greenwich for some, and west for others."""
 HOURS = {"PST": -8, "MST": -7, "PDT": -7, "CST": -6, "MDT": -6, "EST": -5, "CDT": -5, "EDT": -4}
 HOURS |= dict.fromkeys(("Z", "UT", "UTC", "GMT", "WET"), 0)
 HOURS |= {"WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
@@ -180,14 +182,20 @@ HOURS |= {"WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
 
 
 def read_time(text: str) -> datetime | None:
-    """A time, in UTC; without a zone it is UTC, as in nbgrader. None where no date, or a zone that nobody knows."""
+    """A time, in UTC; without a zone it is UTC, as in nbgrader. None for no whole date, or a zone that nobody knows."""
+    if len(text) > LONGEST_TIME or AMBIGUOUS.search(text):
+        return None
+    defaults = datetime(2001, 1, 1), datetime(2002, 2, 2)  # noqa: DTZ001  the zone comes below
 
     def offset_of(zone: str | None, seconds: int | None) -> int | None:
         return 3600 * HOURS[zone] if zone else seconds
 
     try:
-        time: datetime = parser.parse(text[:LONGEST_TIME].strip(), tzinfos=offset_of)
-        return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+        first, second = (parser.parse(text.strip(), default=default, tzinfos=offset_of) for default in defaults)
+        if first != second:  # a part of the date is missing
+            return None
+        time: datetime = first.replace(tzinfo=first.tzinfo or UTC)
+        return time.astimezone(UTC)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # it is a stranger's text
         return None
 
@@ -233,7 +241,6 @@ class Platform:
     prefixes: Mapping[str, str] = field(default_factory=dict)  # what stands before an id there, by kind
     not_students: frozenset[str] = frozenset()  # names in its roster of those who are none
     table: Callable[[Sequence[Grade], str, float], Table] | None = None  # by heading or title, and most points
-    takes_excused: bool = False  # whether the table has a row for who has no score, and needs none
     feedback: Callable[[Student], str | None] | None = None  # the file's name by which it finds the student
     note: str = ""  # what to know about the times in its downloads
     before: Callable[[Listing, datetime], Read] | None = None  # likewise `read`, as it was at some time
@@ -306,12 +313,15 @@ def table_of(
     heading: Sequence[str],
     row: Callable[[Grade], Mapping[str, str]],
     first: Sequence[Mapping[str, str]] = (),
+    takes_excused: bool = False,
     **about: Any,
 ) -> Table:
     """A table with some first rows, and one for each grade; students without a row the platform could not find.
 
-    Students without a score are left out: an empty cell may remove a mark there that somebody has given by hand.
+    Students without a score are left out: an empty cell may remove a mark there that somebody has given by hand. Those
+    who need none have a row where the platform takes that.
     """
-    rows = [(grade, row(grade)) for grade in grades if grade.score is not None or grade.is_excused]
+    chosen = (grade for grade in grades if grade.score is not None or (takes_excused and grade.is_excused))
+    rows = [(grade, row(grade)) for grade in chosen]
     unknown = [grade.student.called for grade, cells in rows if not cells]
     return Table(heading, [*first, *(cells for _, cells in rows if cells)], unknown, **about)

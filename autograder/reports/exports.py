@@ -82,7 +82,7 @@ def export(
     and the students with a score of whom the archive has no page.
     """
     kind, table_of = PLATFORMS[platform], IMPORTING[platform]
-    table = table_of([grade for grade in grades if grade.score is not None or kind.takes_excused], column, max_score)
+    table = table_of(grades, column, max_score)
     write_whole(output / f"{platform}.csv", as_csv(table.heading, table.rows, table.has_mark))
     pages, without = dict[str, bytes](), list[str]()
     if kind.feedback is None:

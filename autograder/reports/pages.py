@@ -15,7 +15,7 @@ from urllib.parse import quote
 import jinja2
 
 from foundation.assignment_file import Assignment
-from foundation.texts import as_score, counted, printable
+from foundation.texts import as_score, as_threshold, counted, printable
 from foundation.whole_files import write_whole
 
 from ..classroom.entries import Roll
@@ -63,7 +63,9 @@ def code_line(text: str) -> str:
     return printable(text.rstrip("\r").expandtabs(4), MOST_CHARACTERS)
 
 
-ENVIRONMENT = make_environment(TEMPLATES, points=as_score, counted=counted, details=details_of, bleu=shown)
+ENVIRONMENT = make_environment(
+    TEMPLATES, points=as_score, counted=counted, details=details_of, bleu=shown, threshold=as_threshold
+)
 
 
 def write_pages(

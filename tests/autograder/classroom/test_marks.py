@@ -52,6 +52,7 @@ UNREAD = {"unread_time": "'yesterday'"}
     [
         (after(hours=1), None, 0, 0),
         (after(hours=1, seconds=1), None, 1, 10),
+        (after(days=1), None, 1, 10),
         (after(days=1, seconds=1), None, 2, 20),
         (after(days=400), None, 400, 25),
         (after(days=9), 0, 0, 0),

@@ -120,6 +120,7 @@ def owners(roster, *people):
         ("First Name,Last Name,Role\nRobert,Tables,\nC,D,Instructor\nE,F,TA\n", "Robert Tables"),
         ("id;name;Essay, draft, notes, and sources\n7;Robert Tables;5\n", "Robert Tables"),
         ('id\tname\t"a;b;c;d,e,f,g"\n7\tRobert Tables\t\n', "Robert Tables"),
+        ("id,name\n7,Robert\u00a0Tables\n", "Robert\u00a0Tables"),  # a space that keeps words together
         ('LastName,FirstName,ID,SIS User ID,SIS Login ID\n"Tables, Jr.",Robert,1,u1,rt\n', "Robert Tables, Jr."),
     ],
 )
@@ -190,6 +191,18 @@ def moodle_(name, id_):
 def test_names_that_come_to_the_same_are_never_taken_for_each_other(roster, people, ids):
     """As it is spelled comes first, an id decides, and what is left is for a person, such as half a group."""
     assert owners(roster(GROUPS), *people) == ids
+
+
+def test_an_address_may_be_a_login(roster):
+    """As in the identifiers of courses whose students sign in by e-mail."""
+    (student,) = roster("identifier,name\nanna@uni.example,Anna\n")
+    assert student.id == student.ids["login"] == student.ids["email"] == "anna@uni.example"
+    assert owners([student], Person("", {"email": "anna@uni.example"})) == [student.id]
+
+
+def test_a_line_of_a_roster_is_named_as_an_editor_counts_it(roster):
+    with pytest.raises(UserError, match=r"roster\.csv:4: 1 is there twice"):
+        roster('id,name\n1,"Anna\nSmith"\n1,Bob\n')
 
 
 def test_without_a_roster_students_are_those_whom_the_download_names():

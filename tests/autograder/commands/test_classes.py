@@ -110,6 +110,7 @@ def test_shares_of_a_class_are_graded_at_once_and_then_gathered(typed, output, l
 
 
 def test_a_demo_leaves_a_folder_with_something_else_in_it(typed, folder):
+    (folder / "roster.csv").write_text("id\nanna\n")
     assert typed.run("demo", "--output", folder) == 2
     assert "no demo; name another folder" in typed.err and (folder / "anna" / "layers.py").exists()
 

@@ -201,7 +201,11 @@ def test_report_and_status(grade):
     ("references", "more", "reason"),
     [
         ("b\n" * 200, [], "1 line, but there are 200 references"),
-        ("b", ["--threshold", "pass=2"], "--threshold pass=2: write NAME=VALUE with a BLEU from 0 to 1"),
+        *(
+            ("b", ["--threshold", text], f"--threshold {shown}: write NAME=VALUE with a BLEU from 0 to 1")
+            for text, shown in [(text, text) for text in ("a=2", "a=0,45", "a=-0.01", "a=45", "=0.4")]
+            + [("\x1b[2Ja=0.4", "\\x1b[2Ja=0.4")]
+        ),
         ("b", ["--nothing", "\x1b[31m"], "unrecognized arguments: --nothing \\x1b[31m"),
     ],
 )

@@ -273,11 +273,17 @@ def test_no_student_decides_on_the_layout(lay, case, intruder):
         ("2026-12-25 15:58:23", "15:58:23"),
         ("25 Dec 2026 03:58 PM", "15:58:00"),
         *((text, None) for text in ("2026-12-25 15:58:23 XYZ", "yesterday", "")),
+        *((text, None) for text in ("2026-12-25 15:58:23 UTC+1", "15:58", "2026-12-25" + " " * 100)),
     ],
 )
 def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(text, expected):
     time = read_time(text)
     assert (time and time.time().isoformat()) == expected and (time is None or time.tzinfo == UTC)
+
+
+def test_clones_without_their_history_are_known_by_the_layout_that_is_named(lay):
+    submissions = read(lay(named("hw-anna/layers.py", "hw-bob/layers.py")), "git").submissions
+    assert [each.people[0].ids["github"] for each in submissions] == ["anna", "bob"]
 
 
 @pytest.mark.parametrize("case", ["canvas", "plain"])

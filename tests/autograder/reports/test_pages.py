@@ -113,7 +113,7 @@ def test_who_is_to_be_looked_at_first(pages):
 def test_bleu_of_all_stands_beside_the_thresholds(pages):
     page = pages(graded("anna", "Anna", bleu=0.44), graded("bob", bleu=0.61), graded("carl"))["class.html"]
     shown = section(page, "bleu")
-    assert all(words in shown for words in ("Anna: 0.440 (0.430 to 0.450)", "beginner 0.3", "advanced 0.45"))
+    assert all(words in shown for words in ("Anna: 0.440 (0.430 to 0.450)", "beginner 0.30", "advanced 0.45"))
     assert "carl" not in shown and 'aria-label="BLEU of 2 submissions with intervals, from 0.440 to 0.610"' in page
 
 
@@ -211,6 +211,9 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
     write_pages(roll, results, ASSIGNMENT, {}, tmp_path)
     page, own = (tmp_path / "class.html").read_text(), (tmp_path / "students" / "bob.html").read_text()
     first = page[page.index("Look at these first") : page.index("What the class got wrong")]
+    everyone = page[page.index('id="everyone"') :]
+    cells = everyone[everyone.index(">Bob<") :].split("</tr>")[0].count("data-value")
+    assert cells == len(ASSIGNMENT.tasks) + (1 if state.has_mark else -1), "of all tasks and the score"
     if not state.has_mark:
         assert ">Bob<" in first and ">Anna<" not in first
         assert "no mark yet" in own and f"0 of {FIRST.points:g} points" not in own
