@@ -199,8 +199,8 @@ def verdict(differences: Sequence[float]) -> tuple[str, str]:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a file of JSON lines; none where it is missing."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+    """The rows of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 # -- models with a mistake ------------------------------------------------------------------------------
@@ -216,12 +216,13 @@ def mistakes(train: Pairs = TRAIN, dev: Pairs = DEV) -> int:
     """Measure models that are trained with a mistake, for `hunt`; what the file of figures has is not done again."""
     assignment = read_assignment()
     path = assignment.folder / FIGURES
-    known = {row["fault"]: row for row in read_rows(path)}
+    known = {row["fault"]: row for row in (read_rows(path) if path.is_file() else [])}
     rows: list[Row] = [known.get(name, {"fault": name}) for name in ("", *faults_in(assignment))]
-    for row in tqdm([row for row in rows if "loss" not in row], "training"):
-        output = run_python("-m", "benchmarks.trained", row["fault"], train.resolve(), dev.resolve())
-        row |= json.loads(output.splitlines()[-1])
-        write_whole(path, "".join(json.dumps(row) + "\n" for row in rows if "loss" in row))
+    for row in tqdm(rows, "training"):
+        if "loss" not in row:
+            output = run_python("-m", "benchmarks.trained", row["fault"], train.resolve(), dev.resolve())
+            row |= json.loads(output.splitlines()[-1])
+        write_whole(path, "".join(json.dumps(each) + "\n" for each in rows if "loss" in each))
     return 0
 
 

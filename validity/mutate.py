@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 from autograder.intake.sources import Sources, read_sources
 from autograder.own_work.operators import mutations, own_attribute
-from autograder.own_work.student_lines import with_code
+from autograder.own_work.student_lines import WHOLE, with_code
 from autograder.testing.results import State
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError, positive
@@ -50,9 +50,9 @@ Key = tuple[str, str, str]
 class Mutant:
     """One change."""
 
-    module: str  # `layers`
+    module: str  # `layers`; of the kit's own code, the path without .py
     function: str  # `EncoderLayer.forward`
-    task: str  # number of the task of the solution
+    task: str  # number of the task of the solution; "" elsewhere
     operator: str  # name of the operator that made it
     line: int
     before: str  # the changed lines, without indentation and with single spaces
@@ -158,7 +158,10 @@ def write_mutation_page(folder: Path, fates: Mapping[Mutant, str], reasons: Mapp
 
 
 def mutate_kit(text: str, every: int, start: int) -> int:
-    """Run the fast tests on a mutant of each of some functions of the kit; 1 if they find fewer than a third."""
+    """Run the fast tests on a mutant of each of some functions of the kit; 1 if they find fewer than a third.
+
+    Raises: UserError where no function matches, or tests fail without a mutant.
+    """
     chance, known, fates = random.Random(start), dict[str, str](), list[str]()  # noqa: S311  no secret
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         clone = Path(name, "kit")
@@ -168,16 +171,18 @@ def mutate_kit(text: str, every: int, start: int) -> int:
         paths = (path for package in KIT for path in sorted((clone / package).rglob("*.py")))
         chosen = (path for path in paths if text in path.relative_to(clone).as_posix())
         functions = [place for path in chosen for place in functions_in(path, clone)]
+        if not functions:
+            raise UserError("no function of the kit matches --text")
         for source, region, definition in functions[start % every :: every]:
-            mutants = [*_mutants_in(source.path.removesuffix(".py"), source, region, definition)]
             tests = tests_of(Path(source.path))
-            if not mutants or not tests:
+            several = _mutants_in(source.path.removesuffix(".py"), source, region, definition, chance)
+            mutant = next(several, None) if tests else None
+            if mutant is None:
                 continue
             if tests not in known:
                 known[tests] = run_tests(clone, tests)
             if known[tests]:
                 raise UserError(f"{tests} fails without a mutant: {known[tests]}")
-            mutant = chance.choice(mutants)
             (clone / source.path).write_text(mutant.text, encoding="utf-8")
             fates.append(KILLED if run_tests(clone, tests) else SURVIVED)
             (clone / source.path).write_text(source.text, encoding="utf-8")
@@ -237,16 +242,24 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
     return list(mutants.values())
 
 
-def _mutants_in(module: str, source: Source, region: Region, definition: ast.stmt) -> Iterator[Mutant]:
-    """All mutants of a solution, without those that are no change."""
+def _mutants_in(
+    module: str, source: Source, region: Region, definition: ast.stmt, chance: random.Random | None = None
+) -> Iterator[Mutant]:
+    """Yield all mutants of a region, without those that are no change: in order, or as `chance` shuffles them."""
     unchanged, place = ast.dump(definition), source.tree.body.index(definition)
-    for node in _nodes(definition, region):
-        for operator, other in mutations(node, *_names(definition, region, node.lineno)):
-            text = _replaced(source.text, node, other)
-            dump = ast.dump(ast.parse(text).body[place]) if text else unchanged
-            if text and dump != unchanged:
-                lines = _changed_lines(source.text, text)
-                yield Mutant(module, region.function, region.number, operator, node.lineno, *lines, text, dump)
+    changes = [
+        (node, operator, other)
+        for node in _nodes(definition, region)
+        for operator, other in mutations(node, *_names(definition, region, node.lineno))
+    ]
+    if chance is not None:
+        chance.shuffle(changes)
+    for node, operator, other in changes:
+        text = _replaced(source.text, node, other)
+        dump = ast.dump(ast.parse(text).body[place]) if text else unchanged
+        if text and dump != unchanged:
+            lines = _changed_lines(source.text, text)
+            yield Mutant(module, region.function, region.number, operator, node.lineno, *lines, text, dump)
 
 
 def end_line(node: Node) -> int:
@@ -261,7 +274,7 @@ def _replaced(text: str, node: Node, other: ast.AST) -> str | None:
         last = node.body[0].lineno - 1
         end = {"end_lineno": last, "end_col_offset": len(text.split("\n")[last - 1].encode())}
         return with_code(text, ast.Pass(lineno=node.lineno, col_offset=node.col_offset, **end), code.partition("\n")[0])
-    is_whole = isinstance(other, (ast.stmt, ast.Slice, ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript))
+    is_whole = isinstance(other, (ast.stmt, ast.Slice, *WHOLE))
     return with_code(text, node, code if is_whole else f"({code})")
 
 

@@ -138,13 +138,15 @@ def prove(
     # Answers to questions about the reference's own code are wrong for any other.
     judged = replace(whole, tasks=tuple(task for task in whole.tasks if not task.is_answered))
     faults = choose_faults(judged, component, fault, every, start) if only != "variants" else []
-    correct = choose_variants(judged, sources, component, fault, every, start) if only != "faults" else []
-    if not faults and not correct:
+    if inside:
+        placed, correct = [*faults_inside(faults, sources)], copies_inside(sources)
+    else:
+        placed = [(each, apply(each, sources)) for each in faults]
+        correct = choose_variants(judged, sources, component, fault, every, start) if only != "faults" else []
+    if not placed and (inside or not correct):
         raise UserError("nothing matches --component and --fault")
-    placed = faults_inside(faults, sources) if inside else ((fault, apply(fault, sources)) for fault in faults)
-    correct = copies_inside(sources) if inside else correct
     proof = Proof(judged, [], correct, {}, seeds, variant_seeds or seeds, tests)
-    run_proof(proof, sources, [*placed], jobs)
+    run_proof(proof, sources, placed, jobs)
     if inside:
         print(listed := items_table(proof.verdicts), *as_rejected(proof), sep="\n")
         if output is not None:

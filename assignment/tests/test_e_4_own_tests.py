@@ -5,22 +5,17 @@ from functools import partial
 import pytest
 
 from assignment.stand_ins.own_tests import HANDED_OUT
-from autograder.intake.sources import parse
-from autograder.own_work.student_lines import named_tests
+from autograder.own_work.student_lines import definition_of, named_tests
 from autograder.testing.case import SubmissionUnderTest
-from autograder.testing.comparison import expect, fail
+from autograder.testing.comparison import expect
 
 pytestmark = pytest.mark.task_e_4
 
 
 def failures_of(submission: SubmissionUnderTest, tests: str, kind: str) -> dict[str, dict[str, str]]:
     """For each right, or faulty, implementation the tests that fail, with the reason."""
-    if "own_tests" not in submission.sources:
-        raise NotImplementedError("own_tests.py is missing")
-    text = submission.sources["own_tests"][1]
-    if isinstance(problem := parse(text), SyntaxError):
-        fail("your tests", "Python", f"line {problem.lineno} of own_tests.py: {problem.msg}")
-    named = named_tests(text, tests)
+    definition_of(f"own_tests.{tests}", submission.sources)  # raises where there is none
+    named = named_tests(submission.sources["own_tests"][1], tests)
     if all(named.values()):
         raise NotImplementedError(next(iter(named.values()), f"{tests} has no tests"))
     written = [test for test, todo in named.items() if not todo]

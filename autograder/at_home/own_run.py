@@ -120,7 +120,7 @@ class OwnRun:
         self._tests: dict[str, list[str]] = {}  # by marker, node ids of all tests, also of those that are left out
         self._outcomes: dict[str, Outcome] = {}
         self._errors: dict[str, BaseException] = {}  # by node id, of failures
-        self._contrasts: dict[str, str] = {}  # of the failures that are shown in full, one for each task, by node id
+        self._contrasts: dict[str, str] = {}  # of the failures that are shown in full, by node id
         self._failed: set[str] = set()  # test functions
         self._hinted: list[Task] = []  # tasks for which there may be a hint
         self._screen = os.fdopen(os.dup(2), "w")  # before pytest captures what is printed
@@ -179,10 +179,13 @@ class OwnRun:
                 error.__traceback__ = kept
         return pytest.ExceptionInfo.from_exception(raised)
 
+    def pytest_runtest_setup(self) -> None:
+        """Forgets the calls of the test before."""
+        contrast.begin()
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        """Forgets the calls of the test before; says which test is running, if it takes long."""
-        contrast.begin()
+        """Says which test is running, if it takes long."""
         with telling_if_long(item.name, self._screen):
             yield
 

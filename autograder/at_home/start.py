@@ -25,9 +25,9 @@ def pytest_load_initial_conftests(args: list[str]) -> None:
         where = Path(os.path.relpath(folder, here))
         raise pytest.UsageError(f"the tests are run in the folder {folder.name}/: type `cd {where}` first")
     if folder == here:
+        if OPTION in args:
+            raise pytest.UsageError(f"write the option and the folder in one word: {OPTION}=FOLDER")
         try:
             import torch  # noqa: F401  takes a moment, in which a person may change their mind
         except KeyboardInterrupt:
             raise SystemExit(130) from None
-        if OPTION in args:
-            raise pytest.UsageError(f"write the option and the folder in one word: {OPTION}=FOLDER")

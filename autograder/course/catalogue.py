@@ -69,7 +69,7 @@ def faults_of(assignment: Assignment, kind: str = "fault") -> list[Fault]:
         severity = {"severity": kind} if kind == "conditional" else {}
         for table in content.get(kind, ()):
             table = {**shared, **table, **severity}
-            if table.get("task", order[0]) not in order:
+            if "task" in table and table["task"] not in order:
                 continue
             fault = _fault(table, path.name, assignment)
             if fault.id in faults:

@@ -52,7 +52,6 @@ MAX_MODULES = 50
 MAX_SOURCE_BYTES = 300_000  # all modules together
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within all bounds takes far less
 TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
-TOO_DEEP = "its expressions are nested too deeply; write them in several statements"
 SUFFIXES = (*ARCHIVES, ".ipynb")
 EMPTY_CELL = "YOUR ANSWER HERE"
 """The text of cells for answers as nbgrader hands them out."""
@@ -127,8 +126,8 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
     try:
         with time_limit(MAX_SECONDS) as struck:
             take_tree(intake, list_files(path), assignment)
-    except (RefusedError, TimeoutError, RecursionError) as error:
-        reason = TOO_SLOW if struck else TOO_DEEP if isinstance(error, RecursionError) else str(error)
+    except (RefusedError, TimeoutError) as error:
+        reason = TOO_SLOW if struck else str(error)
         raise IntakeRefusedError(path.name or str(path), reason, intake.hashes) from None
     form = release / ANSWERS
     is_form = form.is_file() and intake.answers.split() == form.read_text(encoding="utf-8").split()

@@ -69,14 +69,14 @@ def _tests(assignment: Path) -> Collection:
     return Collection(read_assignment(assignment))
 
 
-def hunts_at_home(student: str, sources: Sources, assignment: Assignment, number: str = "") -> list[Hunt]:
+def hunts_at_home(student: str, sources: Sources, assignment: Assignment, number: str | None = None) -> list[Hunt]:
     """Draw a student's hunts, of all tasks or of one. Raises: UserError where something is missing for one."""
     if not student.strip():
         raise UserError("whose hunts? expected your name or number, as the course knows you")
     components = hunted(assignment)
-    if number and number not in components:
+    if number is not None and number not in components:
         raise UserError(f"there is no hunt in {number}: expected one of {', '.join(components)}")
-    wanted = [number] if number else [*components]
+    wanted = [*components] if number is None else [number]
     return [
         _hunt_at_home(number, components[number], student, tuple(sources.items()), assignment.path)
         for number in tqdm(wanted, "hunts", unit="hunt", disable=None, leave=False)

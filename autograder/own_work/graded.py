@@ -128,15 +128,15 @@ def _judge_hunts(intake: Intake, task: Task, bench: Bench) -> list[Outcome]:
     with Sandbox(intake.sources, bench.assignment, zygote=bench.zygote, locate=intake.locate) as sandbox:
         answers = sandbox.apply("find", task.components[0], contents, isolated=False)
     outcomes = []
-    for item in (item.name for item in task.items):
+    for name in (item.name for item in task.items):
         state, message = State.PASSED, ""
         try:
-            check_answer(item, hunts, answers)
+            check_answer(name, hunts, answers)
         except CheckFailed as error:
             state, message = State.FAILED, str(error)
         except NotImplementedError as error:
             state, message = State.NOT_ATTEMPTED, str(error)
-        outcomes.append(Outcome(item, state, message, item, nodeid=f"hunts::{item}"))
+        outcomes.append(Outcome(name, state, message, name, nodeid=f"hunts::{name}"))
     return outcomes
 
 

@@ -25,8 +25,8 @@ from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import expect, fail
 from ..testing.results import CheckFailed, Outcome, State
 from .questions import Question, Scene
-from .student_lines import Change, definition_of, mixed, todo_in
-from .versions import MOST_TRIED, Versions, differ, tensors_of
+from .student_lines import Change, definition_of, mixed, todo_in, without_comment
+from .versions import MOST_TRIED, Versions, differ, expect_passed, tensors_of
 
 SEED = 0
 """Of the inputs of tests and calls by which a change is chosen."""
@@ -181,11 +181,8 @@ def draw_hunt(versions: Versions, student: str) -> Hunt:
 
     Raises: UserError where its tests do not pass, or no change of it is quiet enough.
     """
-    number, outcomes = versions.task.number, versions.judge()
-    if not outcomes:
-        raise UserError(f"the tests of {number} are handed out later, and the hunt with them")
-    if any(outcome.state is not State.PASSED for outcome in outcomes):
-        raise UserError(f"pass the tests of {number} first: the hunt is made of your own code")
+    number = versions.task.number
+    expect_passed(number, versions.judge(), "the hunt", ": the hunt is made of your own code")
     word = f"{versions.assignment.term} {''.join(student.lower().split())} {' '.join(versions.lines.values())}"
     draw = random.Random(number_of(versions.name, word))  # noqa: S311  the same at home and where it is graded
     scene: Scene = versions.table("SCENES")(Case(SEED, f"hunts in {versions.name}"))
@@ -214,7 +211,7 @@ def hunt_question(versions: Versions, draw: random.Random) -> Question | None:
             f"It breaks {', '.join(tests)}.",
         )
         number, lines = versions.number(change.line), [*versions.shown]
-        lines[number - 1] = change.text.split("\n")[change.line - 1].partition("  #")[0]
+        lines[number - 1] = without_comment(change.text.split("\n")[change.line - 1])
         answer = f"Line {number}: `{lines[number - 1].strip()}`"
         return Question("hunt", versions.name, text, answer, lines=tuple(lines), why=why)
     return None

@@ -78,8 +78,9 @@ def _made(component: str, task: Task, assignment: Assignment) -> Iterator[Implem
     sources = read_modules(assignment.reference)
     if module not in sources:
         raise UserError(f"{assignment.reference}: no {module}.py in it; expected the solution, beside the assignment")
-    paths = sorted((assignment.folder / "proof" / "variants").glob(f"{module}*.py"))
-    right = {REFERENCE: sources[module][1]} | {cell.name: cell.text for path in paths for cell in read_cells(path)}
+    paths = sorted((assignment.folder / "proof" / "variants").glob("*.py"))
+    variants = (cell for path in paths for cell in read_cells(path) if cell.module == module)
+    right = {REFERENCE: sources[module][1]} | {cell.name: cell.text for cell in variants}
     faults = {fault.id: fault for fault in faults_of(assignment)}
     groups: Mapping[str, Sequence[str]] = table["groups"]
     for kind, names, known in (

@@ -31,9 +31,8 @@ from ..intake.sources import Sources
 from ..running.collection import InProcessSubmission
 from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import are_near, fail
-from ..testing.results import State
 from .student_lines import Change, definition_of, lines_of, listing_of, mixed, todo_in
-from .versions import MOST_TRIED, Versions
+from .versions import MOST_TRIED, Versions, expect_passed
 
 LETTERS = "ABCD"
 N_QUESTIONS = 3
@@ -195,7 +194,8 @@ def value_question(versions: Versions, draw: random.Random) -> Question | None:
     scene: Scene = versions.table("BY_HAND")(Case(versions.seed, f"a call of {versions.name} by hand"))
     places = [place for place in places_in(versions.lines) if place.is_after]
     values = [*numbers_in(scene, _sights(versions, scene, places), draw)]
-    changes = [change for change in versions.changes if change.line in {place.first for place in places}]
+    lines = {place.first for place in places}
+    changes = [change for change in versions.changes if change.line in lines]
     for place, right in values:
         above = [change for change in changes if change.line < place.first]
         texts = [change.text for change in draw.sample(above, min(len(above), MOST_TRIED))]
@@ -301,10 +301,7 @@ def tell(number: str, sources: Sources, assignment: Assignment) -> str:
     if number not in tasks:
         raise UserError(f"there are no questions about {number!r}: expected one of {', '.join(tasks) or 'no task'}")
     _, outcomes = hints_for(tasks[number], sources, assignment)
-    if not outcomes:
-        raise UserError(f"the tests of {number} are handed out later, and the questions with them")
-    if any(outcome.state is not State.PASSED for outcome in outcomes):
-        raise UserError(f"pass the tests of {number} first")
+    expect_passed(number, outcomes, "the questions")
     submission = InProcessSubmission(sources, assignment)
     shown = []
     for component in tasks[number].components:

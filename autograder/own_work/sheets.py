@@ -42,7 +42,7 @@ KINDS: Mapping[str, tuple[Ask, str]] = {
     "value": (value_question, "BY_HAND"),
 }
 """The function of each kind of question, and the table of the components that it can be asked about."""
-HUNT: Mapping[str, tuple[Ask, str]] = {"hunt": (hunt_question, "SCENES")}
+HUNT: Mapping[str, tuple[Ask, str]] = {"hunt": (hunt_question, "CALLS")}
 TEMPLATES = Path(__file__).parent / "templates"
 KEY, ANSWERS = "key.json", "answers.csv"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")

@@ -23,6 +23,8 @@ MOST_TESTS = 40
 COMMENT = re.compile(r"\s*(#.*)?\r?")
 
 NESTED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
+WHOLE = (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript)
+"""Expressions that never need parentheses around them."""
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 NO_SLIPS = {"conditions", "indices", "orders"}
 """Mutations that seldom look as if somebody had written them."""
@@ -150,6 +152,11 @@ def slips(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tuple[str,
             yield "not_passed_on", node, "None"
 
 
+def without_comment(line: str) -> str:
+    """A line without the comment at its end."""
+    return line.partition("  #")[0]
+
+
 def changes_of(component: str, sources: Sources) -> list[Change]:
     """All slips in a component's statements of one line, each changed line once. Raises: see `definition_of`."""
     text = sources[component.partition(".")[0]][1]
@@ -157,7 +164,13 @@ def changes_of(component: str, sources: Sources) -> list[Change]:
     for statement, function in statements_in(definition_of(component, sources)):
         line = statement.lineno
         for kind, part, code in slips(statement, function) if statement.end_lineno == line else ():
-            version = with_code(text, part, code) or text
+            version = with_code(text, part, code)
+            if isinstance(part, ast.expr) and not isinstance(ast.parse(code, mode="eval").body, WHOLE):
+                # Parentheses stand only where they are needed: elsewhere they would give the change away.
+                grouped = with_code(text, part, f"({code})")
+                is_same = version and grouped and ast.dump(ast.parse(version)) == ast.dump(ast.parse(grouped))
+                version = version if is_same else grouped
+            version = version or text
             before, after = (module.split("\n")[line - 1].strip() for module in (text, version))
             if after != before and version.count("\n") == text.count("\n"):
                 changes.setdefault((line, after), Change(line, before, after, version, kind))

@@ -16,14 +16,15 @@ import torch
 from torch import Tensor
 
 from foundation.assignment_file import Assignment
+from foundation.command_line import UserError
 from foundation.processes import CPU, time_limit
 
 from ..course.assignment_code import table_of
 from ..intake.sources import Sources
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.case import Case, SubmissionUnderTest
-from ..testing.results import Outcome
-from .student_lines import Change, changes_of, lines_of
+from ..testing.results import Outcome, State
+from .student_lines import Change, changes_of, lines_of, without_comment
 
 Result = TypeVar("Result")
 
@@ -36,6 +37,14 @@ EQUAL, CLEARLY = 1e-9, 1e-3
 
 Results = Mapping[Any, Sequence[Tensor] | None]
 """Results of calls, by the words for each call; None for an exception."""
+
+
+def expect_passed(number: str, outcomes: Sequence[Outcome], purpose: str, why: str = "") -> None:
+    """Raise a UserError unless a task has tests and passes all of them, as its hunt or its questions need."""
+    if not outcomes:
+        raise UserError(f"the tests of {number} are handed out later, and {purpose} with them")
+    if any(outcome.state is not State.PASSED for outcome in outcomes):
+        raise UserError(f"pass the tests of {number} first{why}")
 
 
 class Versions(ABC):
@@ -74,7 +83,7 @@ class Versions(ABC):
     @property
     def shown(self) -> tuple[str, ...]:
         """The lines as they are printed: without comments, which could tell what is asked."""
-        return tuple(line.partition("  #")[0] for line in self.lines.values())
+        return tuple(map(without_comment, self.lines.values()))
 
     def number(self, line: int) -> int:
         """Return the number in the component's listing of a line of the module."""

@@ -118,7 +118,7 @@ class Session(Link):
         for tensors, index in changed:
             with suppress(LookupError, RuntimeError):  # a worker may name some that are not there, or share memory
                 spoil(tensors[index])
-        if not torch.is_grad_enabled():
+        if not (torch.is_grad_enabled() or torch.is_inference_mode_enabled()):  # those that the worker watches
             self._results.append((answer.number, answer.decoder.tensors))
 
     @property
@@ -280,3 +280,4 @@ def spoil(tensor: Tensor) -> None:
     """
     with torch.no_grad():
         tensor.copy_(torch.full_like(tensor, torch.nan) if tensor.is_floating_point() else tensor == 0)
+    tensor.is_spoiled = True  # type: ignore[attr-defined]  # the worker has made the call again, with copies

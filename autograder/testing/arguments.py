@@ -56,12 +56,12 @@ def copies_of(values: Iterable[Tensor | None]) -> list[Tensor | None]:
 def call_with_copies(function: Callable[..., Any], arguments: Sequence[Tensor | None]) -> Any:
     """Return the result of a function; where it writes into its arguments, as if it had left them alone.
 
-    That it writes there is for `expect_no_side_effects` to find.
+    That it writes there is for `expect_no_side_effects` to find. A worker itself makes such a call again.
     """
     handed = clones_of(arguments)
     before = keep(argument for argument in handed if argument is not None)
     result = function(*handed)
-    if torch.is_grad_enabled() and any(has_changed(*kept) for kept in before):
+    if torch.is_grad_enabled() and any(has_changed(*kept) and not hasattr(kept[0], "is_spoiled") for kept in before):
         with undisturbed():
             result = function(*clones_of(arguments))
     return result

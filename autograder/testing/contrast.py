@@ -4,7 +4,7 @@ Tests note what is known of each call that they judge: its masks, its mode, its 
 property are wrong and all others are right, that property leads to the mistake more surely than any question.
 
     note(("in train mode", "without a mask"), {"axis 1 of x": 5}, is_right=True)
-    only(calls)           "in train mode: all 2 such calls are wrong, and all 9 others are right"
+    only(calls, shown)    "in train mode: all 2 such calls are wrong, and all 9 others are right"
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def judged(traits: Iterable[str]) -> Iterator[None]:
 def only(calls: Collection[Call], shown: Iterable[Call]) -> str:
     """Return what all wrong calls have in common, and no right one; "" where there is nothing of the kind.
 
-    Compared are the calls that can be with those that went wrong in the failure that is shown.
+    Compares the calls of the groups that went wrong in the failure that is shown.
     """
     groups = dict.fromkeys(call.group for call in shown if not call.is_right)
     compared = ([call for call in calls if call.group == group] for group in groups)

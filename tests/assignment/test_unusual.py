@@ -51,7 +51,7 @@ OWN_NORM = """
 class Norm(nn.Module):
     def __init__(self, width):
         super().__init__()
-        self.gain, self.shift = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))
+        self.gain, self.shift = nn.Parameter(torch.ones({size})), nn.Parameter(torch.zeros({size}))
 
     def forward(self, x):
         x = x - x.mean(-1, keepdim=True)
@@ -73,14 +73,27 @@ VALUES = {"sublayers", "special cases", "dropout", "returned weights"}
 OF_STACKS = {"layers in order", "special cases", "returned weights"}
 
 
-def with_norm(scale: str) -> dict[str, str]:
-    return {NORM: 'Norm(settings["width"])', "class Block(": OWN_NORM.format(scale=scale)}
+def with_norm(scale: str, size: str = "width") -> dict[str, str]:
+    return {NORM: 'Norm(settings["width"])', "class Block(": OWN_NORM.format(size=size, scale=scale)}
+
+
+LEARNED = """class PositionalEncoding(torch.nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.places = torch.nn.Parameter(torch.randn(64, d_model))
+
+    def forward(self, x):
+        return x + self.places[: x.size(1)]
+
+
+class Transformer("""
 
 
 CASES = {  # what is written in place of what, the tasks, and the items that are lost there
     "as it is": ({}, ALL, set()),
     "epsilon 1e-12": (with_norm(f"{DEVIATION} + 1e-12"), LAYERS, set()),
     "n - 1, epsilon outside": (with_norm("x.std(-1, keepdim=True) + 1e-6"), LAYERS, set()),
+    "a gain of one number": (with_norm(f"{DEVIATION} + 1e-5", "1"), LAYERS, set()),
     "no shift, no biases": (
         {NORM: NORM.replace(")", ", bias=False)"), "nn.Linear(width, width)": "nn.Linear(width, width, bias=False)"},
         LAYERS,
@@ -100,6 +113,18 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
         OF_STACKS | {"gradients"},
     ),
     "a mask for the first layer only": ({STEP: f"{STEP}\n            others = (None, *others[1:])"}, STACKS, {MASKS}),
+    "learned positions": (
+        {
+            "from . import transformer as mine": "import torch\n\nfrom . import transformer as mine",
+            "class Transformer(": LEARNED,
+            "self.end, self.drop": "self.places = nn.ParameterList(torch.randn(64, width) for _ in words)\n"
+            "        self.end, self.drop",
+            "torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, : x.size(2)]": "self.places[number]"
+            "[: x.size(1)]",
+        },
+        WHOLE,
+        set(),
+    ),
     "no positions": (
         {"self.drop(x + torch.stack": "self.drop(x + 0 * torch.stack"},
         WHOLE,

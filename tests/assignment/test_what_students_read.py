@@ -10,6 +10,7 @@ READ = {
     "embedding-not-scaled": "these are rows of the table as they are; the table is set after `__init__`",
     "embedding-squeezed": "; an axis of size 1 is missing\n",
     "attention-dropout-always": "two equal calls give different results: is dropout active?",
+    "attention-mask-inverted": "this is the right result of the inverted mask",
     "attention-key-reshaped": "the right result if key were reshaped, which mixes its positions",
     "attention-mask-only-four-axes": "this is the right result without mask",
     "attention-overflowing-softmax": "look at:  exp(1000) is infinite",
@@ -40,6 +41,7 @@ READ = {
     "training-first-label-left-out": "the criterion gets 4 labels, of which 2 are words; the batch has 6, of ",
     "training-gradients-cleared-once": "before step 2 contains that of batch 1, too, from an earlier step",
     "training-labels-as-input": "`decode` gets batch.labels as tgt; it should be batch.tgt_input",
+    "training-returns-last-loss": "this is the last batch's loss",
     "training-padding-in-the-loss": "the criterion is not called",
     "beam-bos-returned": "observed: bos, ",
 }

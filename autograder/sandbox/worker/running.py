@@ -80,6 +80,7 @@ SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
     (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
     (lambda: torch.empty(0).device, lambda device: torch.set_default_device(None if device.type == "cpu" else device)),
+    (lambda: torch.is_autocast_enabled("cpu"), lambda is_on: torch.set_autocast_enabled("cpu", is_on)),
     (lambda: sys.stdout, lambda stream: setattr(sys, "stdout", stream)),
     (lambda: sys.stderr, lambda stream: setattr(sys, "stderr", stream)),
     (sys.getrecursionlimit, sys.setrecursionlimit),

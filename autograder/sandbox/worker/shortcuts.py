@@ -167,7 +167,7 @@ USUAL = {
 """Events of modules of Python's own, and of others that they let act, when ordinary code calls them."""
 LOOKED_ON = {"f_code", "compile", "exec"}
 """Events of a stand-in that looks on while submitted code runs, as a debugger does, for questions about it."""
-HAND_OUT_FRAMES = ("walk_tb", "walk_stack", "currentframe", "<lambda>")
+HAND_OUT_FRAMES = ("walk_tb", "currentframe", "<lambda>")
 """Functions of these modules that ordinary code does not call."""
 BY_NAME = "submission.attribute"
 """The event of a built-in function that reaches an attribute by its name; its arguments are the object and the name."""

@@ -21,6 +21,7 @@ from autograder.intake.submission import take_in
 from autograder.running import collection
 from autograder.running.collected_tests import CollectedTests
 from autograder.running.collection import InProcessSubmission, case_of, telling_if_long
+from autograder.sandbox.errors import submission_error
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import CollectionError, Outcome, State
 from autograder.testing.results import tests_of as results_of
@@ -92,6 +93,20 @@ def test_names_of_files_are_free(open_model, files, statement, norm, is_graded):
     assert all(getattr(module, "__file__", "none") for module in modules), "as PyTorch expects that looks for sources"
     with pytest.raises(NotImplementedError, match=r"TODO 1\.2"):  # what the adapter leaves out is not attempted
         submission.call("attention.scaled_dot_product_attention", *torch.ones(3, 1, 1, 2, 2))
+
+
+@pytest.mark.parametrize(
+    "kind, state",
+    [
+        ("MemoryError", State.OUT_OF_MEMORY),
+        ("ForbiddenShortcut", State.REFUSED),
+        ("NotImplementedError", State.ERROR),
+        ("ValueError", State.ERROR),
+    ],
+)
+def test_states_of_what_submitted_code_raises(kind, state):
+    classified, message = CollectedTests.describe(None, submission_error(kind, "why"))
+    assert classified is state and message.endswith("why")
 
 
 def test_a_test_that_takes_long_is_named_with_the_line_where_it_is(open_model, monkeypatch):

@@ -34,10 +34,6 @@ def take_memory(held=[]):
     while True:
         held.append(bytearray(50_000_000))
 
-def say(lines):
-    print("0123456789\\n" * lines)
-    print("to stderr", file=sys.stderr)
-
 def nested(levels):
     return [nested(levels - 1)] if levels else []
 """
@@ -92,15 +88,19 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
 
 
 @pytest.fixture
-def ways(sandbox, example_sources, tmp_path, monkeypatch) -> Callable[..., list]:
+def ways(sandbox, example_sources, tmp_path, monkeypatch) -> Iterator[Callable[..., list]]:
     """A submission in both ways to run: in a worker, and in this process, which stands in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
     def both(texts: dict[str, str]) -> list[Sandbox | InProcessSubmission]:
         sources = {**example_sources, **{name: (f"{name}.py", text) for name, text in texts.items()}}
-        return [sandbox(texts), InProcessSubmission(sources, ASSIGNMENT)]
+        opened.append(InProcessSubmission(sources, ASSIGNMENT))
+        return [sandbox(texts), opened[-1]]
 
-    return both
+    opened: list[InProcessSubmission] = []
+    yield both
+    for submission in opened:
+        submission.close()
 
 
 @pytest.fixture(scope="session")

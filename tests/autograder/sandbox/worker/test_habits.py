@@ -155,15 +155,20 @@ SETTINGS = {
     "deterministic": "torch.use_deterministic_algorithms(True)",
     "device": "torch.set_default_device('meta')",
     "warnings": "import warnings; warnings.simplefilter('ignore')",
+    "autocast": "torch.autocast('cpu', dtype=torch.bfloat16).__enter__()",
     "output": "import io, sys; sys.stdout = sys.stderr = io.StringIO()",
     "recursion": "import sys; sys.setrecursionlimit(150)",
 }
 
 
 def test_settings_of_one_module_cost_no_other_component(sandbox):
-    norm = sandbox({"attention": "\n".join(["import torch", *SETTINGS.values()])}).build("layers.LayerNorm", 4)
+    submission = sandbox({"attention": "\n".join(["import torch", *SETTINGS.values()])})
+    norm = submission.build("layers.LayerNorm", 4)
     norm(torch.randn(2, 4)).sum().backward()
     assert norm.p0.dtype == torch.float32 and norm.p0.grad is not None
+    left = "torch.are_deterministic_algorithms_enabled(), torch.is_autocast_enabled('cpu'), torch.empty(0).is_meta"
+    left += ", sys.getrecursionlimit() == 150, 'StringIO' in str(type(sys.stdout))"
+    assert submission.call(CALLED, f"[{left}]") == [False] * 5
 
 
 def test_what_is_available_is_what_students_and_gradescope_install():

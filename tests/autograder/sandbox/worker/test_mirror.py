@@ -31,6 +31,17 @@ def test_identity_arrives(example: Sandbox):
         assert example.call(CALLED, "argument[0] is argument[1]", pair) is is_same
 
 
+def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
+    session = example.session("")
+    module = example.build("layers.LayerNorm", 4)
+    y = module(torch.randn(2, 4))
+    number = module.number
+    del module, y
+    assert {number, number + 1} <= {*session.released}, "the object and the graph of its call"
+    example.call(CALLED, "0")
+    assert session.released == []
+
+
 CHANGES = {
     "argument.__setitem__(0, 1)": True,
     "argument.data.__setitem__(0, 7)": True,

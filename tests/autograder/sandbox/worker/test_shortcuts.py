@@ -225,7 +225,7 @@ def test_kernels_refuse_after_an_ordinary_submission(sandbox):
 
 
 IMPORTS = """
-import ctypes, functools, gc, marshal, pickle, sys, traceback, types
+import ctypes, functools, gc, logging, marshal, pickle, sys, traceback, types, typing
 import torch
 
 
@@ -242,6 +242,8 @@ REPORTED = {  # code -> the name that is reported
     "sys._getframe()": "sys._getframe",
     "failed.__traceback__.tb_frame": "tb_frame",
     "traceback.extract_stack()": "sys._getframe",
+    "logging.currentframe()": "sys._getframe",
+    "[*traceback.walk_tb(failed.__traceback__)]": "tb_frame",
     "getattr((x for x in ()), 'gi_' + 'frame')": "gi_frame",
     "functools.update_wrapper(lambda: 0, own, ['__co' + 'de__'])": "__code__",
     "own.__code__.replace(co_name='x')": "code.__new__",
