@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 
 from foundation.command_line import Parser, UserError, positive, print_anywhere, run_command
 from foundation.whole_files import check_folder, write_whole
-from reference.data import SEPARATOR
+from reference.vocab import SEPARATOR
 
 from .encodings import SPLITS, Choices, Tokenizers
 from .generator.build import DEV, TEST, TEST_SOURCE, TRAIN, build, contents_of, vocabulary_of

@@ -31,8 +31,7 @@ from tokenizers.trainers import BpeTrainer  # noqa: E402
 
 from foundation.command_line import at_least, positive  # noqa: E402
 from given.extras.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
-from reference.data import SEPARATOR  # noqa: E402
-from reference.vocab import CONTINUES  # noqa: E402
+from reference.vocab import CONTINUES, SEPARATOR  # noqa: E402
 
 SPECIAL = ("[PAD]", UNKNOWN, "[BOS]", "[EOS]")  # in the order of their ids
 UNKNOWN_WORD = "<unk>"  # in the lines of a corpus
@@ -66,13 +65,14 @@ ATTEMPTS = 8
 def learn_subwords(sentences: Iterable[str], vocabulary: int) -> Tokenizer:
     """Learns the byte pairs of a language whose vocabulary on sentences of words is nearest to `vocabulary`."""
     lines = sorted(sentences)  # so that ties do not depend on their order
+    words = {word for line in lines for word in line.split()}
     size = vocabulary  # letters and merges, of which some never occur alone
     attempts: list[tuple[int, Tokenizer]] = []
     for _ in range(ATTEMPTS):
         tokenizer = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
         tokenizer.pre_tokenizer = WhitespaceSplit()
         tokenizer = train_bpe(tokenizer, lambda: lines, size)
-        too_many = len({piece for line in lines for piece in encode(tokenizer, line)}) - vocabulary
+        too_many = len({piece for word in words for piece in encode(tokenizer, word)}) - vocabulary
         attempts.append((abs(too_many), tokenizer))
         if too_many == 0:
             break

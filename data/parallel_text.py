@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from foundation.command_line import UserError
 from given.config import LANGUAGES
-from reference.data import SEPARATOR
+from reference.vocab import SEPARATOR
 
 from .encodings import SPLITS, Choices, Tokenizers, cut, empty_tokenizer, encode, learn
 
@@ -152,7 +152,7 @@ def prepare(
         raise UserError(_nothing_left(dropped))
     for name, encoding in zip(choices.tokenizer_names, encodings, strict=True):
         (folder / name).write_text(encoding.to_str(pretty=True), encoding="utf-8")
-    # how raw text becomes tokens and back; see `given/extras/raw_text.py`
+    # how raw text becomes tokens; see `given/extras/raw_text.py`
     sides = zip(("source", "target"), choices.languages, choices.tokenizer_names, strict=True)
     described = {side: {"language": language, "tokenizer": name} for side, language, name in sides}
     text = json.dumps({"encoding": choices.encoding, **described}, indent=2)

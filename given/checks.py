@@ -132,10 +132,10 @@ def pack(options: argparse.Namespace) -> int:
         for name, path in files.items():
             archive.writestr(f"{folder.name}/{name}", path.read_bytes())
     print(f"{options.output}: {len(files)} files, {options.output.stat().st_size / 1e3:,.0f} kB")
-    for name, path in files.items():
-        check_readable(f"{folder.name}/{name}", path.read_bytes())
     for note in notes(folder, files):
         print(f"note: {note}")
+    for name, path in files.items():
+        check_readable(f"{folder.name}/{name}", path.read_bytes())
     for module in MODULES:
         getattr(options.package, module)  # what cannot be imported cannot be graded
     if TRANSLATIONS.name in files and SOURCES.is_file():
@@ -169,7 +169,8 @@ def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
     contract = read_assignment().contract.modules
     for name, path in files.items():
         text = path.read_text(encoding="utf-8", errors="replace")
-        components, there = contract.get(name.removesuffix(".py"), ()), names_in(text)[0]
+        components = contract.get(name.removesuffix(".py"), ())
+        there = names_in(text)[0] if components else ()
         if lacking := [component for component in components if component not in there]:
             yield f"{folder.name}/{name} has no {first_of(lacking, 3)}"
         if name.endswith(".py"):

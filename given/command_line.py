@@ -54,8 +54,9 @@ def run(options: argparse.Namespace) -> int:
 def explain(error: Exception, package: Package) -> str:
     """Says in one line what is wrong in the user's code or files, or with the machine; "" for a mistake of ours."""
     if isinstance(error, ModuleNotFoundError):
-        hint = "run `pip install -r requirements.txt`; only instructors have given.extras"
-        return f"{error.name} is not installed for this Python: {hint}"
+        if (error.name or "").startswith("given.extras"):
+            return "given/extras/ does this, and only instructors have it"
+        return f"{error.name} is not installed for this Python: run `pip install -r requirements.txt`, or install it"
     if isinstance(error, ValueError) and isinstance(error, package.data.DataError):
         return str(error)
     if isinstance(error, RuntimeError) and ("allocate memory" in str(error) or type(error) is torch.OutOfMemoryError):

@@ -175,6 +175,14 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cached", action=argparse.BooleanOptionalAction, default=True, help=text)
 
 
+def read_sources(package: Package, path: Path) -> list[list[str]]:
+    """Reads the tokens of sources, or of the sources of pairs. Raises: DataError, for one that is too long, too."""
+    sources = [line.split(package.data.SEPARATOR)[0].split() for line in package.data.read_lines(path)]
+    for number, source in enumerate(sources, start=1):
+        package.data.check_length(f"{path}:{number}", "source", source)
+    return sources
+
+
 def run(options: argparse.Namespace) -> int:
     """Translates a file, one sentence per line."""
     saved, model = load_model(options)

@@ -116,7 +116,7 @@ def draw_through_time(options: argparse.Namespace) -> str:
 
 def find_matrices(options: argparse.Namespace, caught: list[Matrices], layer: int, n_layers: int) -> Matrices:
     """Returns those of one head; the encoder's layers come first, then self-attention and cross-attention in turn."""
-    if len(caught) != 3 * n_layers:
+    if len(caught) != 3 * n_layers or caught[0].weights.dim() != 4:
         condition = "MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"
         raise ConfigError(f"--matrices: this works only if {condition}")
     number = {"encoder": layer - 1, "decoder": n_layers + 2 * layer - 2, "cross": n_layers + 2 * layer - 1}

@@ -16,9 +16,8 @@ import torch
 from torch import Tensor
 
 from .masks import causal_mask, padding_mask
-from .vocab import BOS_ID, EOS_ID, PAD_ID, Vocabulary
+from .vocab import BOS_ID, EOS_ID, PAD_ID, SEPARATOR, Vocabulary
 
-SEPARATOR = "|||"
 LONGEST = {"source": 512, "target": 511}  # tokens; there are 512 positions, and bos takes one of the target's
 
 Pair = tuple[list[str], list[str]]

@@ -17,7 +17,7 @@ from foundation.places import HANDED_OUT, REFERENCES, SECRET, term_secret
 
 from . import packing
 from .handout import files_for_assistants
-from .skeleton import ASSIGNMENT_FILE, REFERENCE, ReleaseError, read_folder
+from .skeleton import ASSIGNMENT_FILE, REFERENCE, ReleaseError, decode, read_folder
 
 ARCHIVE_FOLDER = "assignment"
 """The one folder at the top of the students' archive, so that unpacking it spills nothing."""
@@ -149,9 +149,17 @@ def withheld_files(root: Path, assignment: Assignment) -> set[str]:
 
 
 def check_corpus(root: Path) -> None:
-    """Raise ReleaseError unless each line that students translate has a reference."""
-    sources = f"{CORPUS}/fren.test.src.bpe"
-    n_references, n_sources = ((root / name).read_bytes().count(b"\n") for name in (REFERENCES, sources))
+    """Raise ReleaseError unless lines are pairs, and each line that students translate has a reference."""
+    train, dev, sources = (f"{CORPUS}/fren.{split}.bpe" for split in ("train", "dev", "test.src"))
+    lines = {
+        str(name): decode(str(name), (root / name).read_bytes()).split("\n")[:-1]
+        for name in (train, dev, sources, REFERENCES)
+    }
+    for name in (train, dev):
+        for number, line in enumerate(lines[name], start=1):
+            if line.count("|||") != 1:
+                raise ReleaseError(f"{name}:{number}: is no pair; expected `source|||target`")
+    n_references, n_sources = len(lines[str(REFERENCES)]), len(lines[sources])
     if n_references != n_sources:
         fault = f"has {n_references} lines, but {sources} has {n_sources}"
         raise ReleaseError(f"{REFERENCES}: {fault}; each line needs the reference of the line that students translate")

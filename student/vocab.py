@@ -9,6 +9,7 @@ PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
 SPECIAL_TOKENS = (PAD, BOS, EOS, UNK)
 PAD_ID, BOS_ID, EOS_ID, UNK_ID = range(len(SPECIAL_TOKENS))
 
+SEPARATOR = "|||"  # between source and target in a line of a corpus
 CONTINUES = "@@"  # marks a subword that the next one continues: `trans@@ la@@ tion`
 
 

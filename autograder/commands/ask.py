@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
@@ -22,19 +23,12 @@ from ..grading.provenance import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in
-from ..own_work.sheets import (
-    NAME,
-    Examiner,
-    Sheet,
-    n_right,
-    read_answers,
-    read_key,
-    write_key,
-    write_sheets,
-)
 from ..platforms.platform import HandedIn
 from .arguments import CLASS, RUNNING, Commands, add_command, class_in
 from .marks import THEN, task_of, who_decides
+
+if TYPE_CHECKING:  # needs PyTorch, which other commands do without
+    from ..own_work.sheets import Sheet
 
 SECONDS = 600.0
 """Wall time of one student's sheet, before it is given up: a safety net."""
@@ -67,6 +61,8 @@ def ask(options: argparse.Namespace) -> int:
     six other questions, for a sitting in class; --scan then turns the answers into marks. The exit status is 1 if the
     sandbox failed for some student.
     """
+    from ..own_work.sheets import NAME, write_key, write_sheets
+
     if options.sitting is not None and not NAME.fullmatch(options.sitting):
         expected = "expected letters, digits, '.', '_' and '-', such as a date"
         raise UserError(f"--sitting {printable(options.sitting, 50)!r}: {expected}")
@@ -96,6 +92,8 @@ def ask(options: argparse.Namespace) -> int:
 
 def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> tuple[list[Sheet], int]:
     """The sheets of a class, each drawn in a child, and how many could not be drawn; prints why."""
+    from ..own_work.sheets import Examiner, Sheet
+
     roll, entries = class_in(options, assignment, options.output)
     names, sheets = roll.names(), dict[str, Sheet]()
     tqdm.monitor_interval = 0  # its thread would be forked along
@@ -120,6 +118,8 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
 
 def scan(options: argparse.Namespace) -> int:
     """Marks what was answered in a sitting, and enters points if a task is named; the exit status."""
+    from ..own_work.sheets import n_right, read_answers, read_key
+
     if options.sitting is None:
         raise UserError("--scan also needs --sitting NAME: which sitting was it?")
     assignment = read_assignment(options.assignment)

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Collection, Iterator
 from itertools import chain, islice
 
-from reference.data import SEPARATOR
+from reference.vocab import SEPARATOR
 
 from ..encodings import encode, learn_subwords
 from .chance import Draw, Settings

@@ -55,6 +55,12 @@ def zipf_sums(ranks: Sequence[int], shift: float, slope: float) -> list[float]:
     return list(accumulate(float((rank + shift) ** -slope) for rank in ranks))
 
 
+@cache
+def sums_of_nouns(lexicon: Lexicon, selection: Selection, shift: float, slope: float) -> list[float]:
+    """The sums for the nouns that a selection admits, which are too many to be looked up by their ranks."""
+    return zipf_sums(tuple(noun.rank for noun in nouns_for(lexicon, selection)), shift, slope)
+
+
 class Draw:
     """A stream of random choices; the same seed gives the same choices.
 
@@ -101,7 +107,8 @@ class Draw:
         """One of the items, whose order is that of frequency, with the Zipf weights of `kind`."""
         if not items:
             raise DeadEndError
-        return self._by_zipf(items, range(len(items)), kind)
+        knobs = self.settings["zipf"]
+        return self._by_sums(items, zipf_sums(range(len(items)), knobs[f"{kind}_shift"], knobs[f"{kind}_slope"]))
 
     def synonym(self, words: Sequence[str]) -> str:
         """An English word: mostly the first, else one of the others."""
@@ -112,19 +119,16 @@ class Draw:
     def _by_sums(self, items: Sequence[T], sums: Sequence[float]) -> T:
         return items[min(bisect_right(sums, self._random.random() * sums[-1]), len(items) - 1)]
 
-    def _by_zipf(self, items: Sequence[T], ranks: Sequence[int], kind: str) -> T:
-        knobs = self.settings["zipf"]
-        return self._by_sums(items, zipf_sums(ranks, knobs[f"{kind}_shift"], knobs[f"{kind}_slope"]))
-
     def group(self, name: str) -> Selection:
         """A class of nouns or a group of classes."""
         return self.lexicon.groups[name]
 
     def noun(self, selection: Selection) -> Noun:
         """A noun that the selection admits and that the sentence has not mentioned yet."""
-        nouns = nouns_for(self.lexicon, selection)
+        nouns, knobs = nouns_for(self.lexicon, selection), self.settings["zipf"]
+        sums = sums_of_nouns(self.lexicon, selection, knobs["noun_shift"], knobs["noun_slope"])
         for _ in range(4 if nouns else 0):
-            noun = self._by_zipf(nouns, tuple(noun.rank for noun in nouns), "noun")
+            noun = self._by_sums(nouns, sums)
             if noun.lemma not in self._mentioned:
                 self._mentioned.add(noun.lemma)
                 return noun

@@ -288,12 +288,18 @@ def _simple(draw: Draw, selection: Selection) -> NounPhrase | None:
     return phrase
 
 
+@cache
+def _verbs_about(lexicon: Lexicon, noun: Noun) -> tuple[list[Verb], list[Verb]]:
+    """Verbs that admit the noun as their subject, and as their object."""
+    verbs = [verb for frame in ("intransitive", "expression", "transitive") for verb in lexicon.verbs[frame]]
+    as_subject = [verb for verb in verbs if verb.subject.admits(noun) and verb.subject.number != "pl"]
+    of_persons = [verb for verb in verbs if "human" in verb.subject.classes and verb.french != "avoir"]
+    return as_subject, [verb for verb in of_persons if verb.object.admits(noun)]
+
+
 def _relative(draw: Draw, phrase: NounPhrase) -> tuple[Texts, Clause]:
     """*qui dort*, *que j'ai acheté*: the noun itself is the subject or object that the verb admits."""
-    verbs = [verb for frame in ("intransitive", "expression", "transitive") for verb in draw.lexicon.verbs[frame]]
-    as_subject = [verb for verb in verbs if verb.subject.admits(phrase.noun) and verb.subject.number != "pl"]
-    of_persons = [verb for verb in verbs if "human" in verb.subject.classes and verb.french != "avoir"]
-    as_object = [verb for verb in of_persons if verb.object.admits(phrase.noun)]
+    as_subject, as_object = _verbs_about(draw.lexicon, phrase.noun)
     gap = Gap(phrase.agreement, phrase.is_person)
     if not as_subject or (as_object and not draw.happens(0.5)):
         if phrase.noun.has("generic"):

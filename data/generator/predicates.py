@@ -7,11 +7,12 @@ weather.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 
 from .adjuncts import AGES, EVERYONE, HOURS, add_time, counted, draw_person, draw_place, draw_tense, other_person
 from .chance import DeadEndError, Draw, attempt
 from .clauses import draw_infinitive, is_quantified
-from .entries import Adjective, Selection, Verb
+from .entries import Adjective, Lexicon, Selection, Verb
 from .meaning import Agreement, Clause, Indefinite, Modifier, Name, Nominal, NounPhrase, Pronoun, is_thing
 from .nouns import Around, adjectives_for, adverbial, decorate, degree, draw_object, draw_subject, noun_phrase, owner
 
@@ -95,12 +96,17 @@ def _extend(draw: Draw, subject: Nominal, attribute: Modifier) -> None:
         attribute.degree = adverbial(draw, draw.pick(draw.lexicon.adverbs["predicate"]))
 
 
+@cache
+def _adjectives_of_persons(lexicon: Lexicon) -> list[Adjective]:
+    return [a for a in lexicon.adjectives if a.use != "attribute" and "human" in a.selection.classes]
+
+
 def _adjectives_about(draw: Draw, subject: Nominal) -> list[Adjective]:
     if isinstance(subject, NounPhrase):
         used = {modifier.adjective.french for modifier in subject.modifiers}
         return [a for a in adjectives_for(draw.lexicon, subject.noun, "predicate") if a.french not in used]
     person, _, gender = subject.agreement
-    of_persons = [a for a in draw.lexicon.adjectives if a.use != "attribute" and "human" in a.selection.classes]
+    of_persons = _adjectives_of_persons(draw.lexicon)
     return [a for a in of_persons if a.selection.gender in ("", gender) and (person == 3 or a.french != DEAD)]
 
 
