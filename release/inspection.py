@@ -16,7 +16,7 @@ from foundation.places import ANSWERS, COMPONENT_TESTS, HANDED_OUT, term_secret
 from .build import Project, Release
 from .contents import COURSE, HINTS, TESTS, place_of, withheld_files
 from .handout import PICTURES
-from .legible import opaque_in
+from .legible import opaque_in, take_pictures
 from .notebooks import FOLDER, HELPER, PREDICTIONS, SUPPORT
 from .packing import ARCHIVES, GRADESCOPE_ZIP, Audience, audience_of
 from .skeleton import ASSIGNMENT_FILE, REFERENCE
@@ -103,11 +103,11 @@ def _sentences(content: bytes) -> set[str]:
 def nothing_is_opaque(project: Project, release: Release) -> list[str]:
     """Students get files of the kinds above only, which are what they should be, and in which all is legible."""
     files = {path: content for path, content in release.shipped.items() if audience_of(path) is Audience.STUDENTS}
-    digests = [
-        hashlib.sha256(content) for content in release.shipped.values()
-    ]  # as a manifest and as a wheel writes them
+    # as a manifest and as a wheel writes them
+    digests = [hashlib.sha256(content) for content in release.shipped.values()]
     checksums = {digest.hexdigest() for digest in digests}
     checksums |= {base64.urlsafe_b64encode(digest.digest()).decode().rstrip("=") for digest in digests}
+    drawn = {path.read_bytes() for path in (project.root / PICTURES).glob("*.*")}
     faults: list[str] = []
     distinct: dict[tuple[str, bytes], str] = {}  # most files are in several archives
     for path, content in files.items():
@@ -133,6 +133,8 @@ def nothing_is_opaque(project: Project, release: Release) -> list[str]:
             faults.append(f"{path}: is not text, so that nobody can read it; hand out what it stands for, or nothing")
         else:
             faults += [f"{path}: nobody can read {piece}; hand out what it stands for, or nothing" for piece in opaque]
+            if not is_ours and not drawn.issuperset(take_pictures(content.decode("utf-8-sig"))[1]):
+                faults.append(f"{path}: embeds a picture that is not one of {PICTURES}")
     return faults
 
 

@@ -33,6 +33,7 @@ CLASS, SIMILAR = "class.html", "similar.html"
 CONTEXT = 2
 """Lines shown around those that two submissions share."""
 MOST_LINES = 80
+"""Of an excerpt."""
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_CHARACTERS = 150
 """Of a line of code."""
@@ -143,5 +144,6 @@ def excerpt(module: str, shared: Sequence[int], written: Written) -> tuple[str, 
     else:
         lines = f"line {first}" if first == last else f"lines {first} to {last}"
         title = f"{file_of(module)}, {lines}"
-    numbers = range(max(1, first - CONTEXT), min(len(text), last + CONTEXT) + 1)[:MOST_LINES]
-    return title, [(n, code_line(text[n - 1]), n in shared) for n in numbers]
+    numbers = range(max(1, first - CONTEXT), min(len(text), last + CONTEXT) + 1)
+    around = [(n, code_line(text[n - 1]), n in shared) for n in numbers[:MOST_LINES]]
+    return title, [*around, *((n, "…", False) for n in numbers[MOST_LINES:][:1])]

@@ -9,7 +9,7 @@
 
 From the outside in:
 
-    submission.py  the submission as tests see it       kept.py    its limits, lines, output
+    submission.py  the submission, and own tests' peers  kept.py    its limits, lines, output
     session.py     one worker: requests, deadlines, end  errors.py  failures of submitted code
     replies.py     what a worker may answer             layers.py  of containment; the filter of system calls
     zygote.py      starts the zygote, and workers from it
