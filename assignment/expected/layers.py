@@ -235,7 +235,7 @@ def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
     got = [len(census.known[letter]) for letter in "AFN"]
     missing = [due - there for due, there in zip(wanted, got, strict=True)]
     others = sizes.numbers_of_maps(*missing[:2])
-    fewest = [others + missing[2] * sum(widths) for widths in norm_widths(census, missing[2], d_model, others)]
+    fewest = [others + missing[2] * sum(widths) for widths in norm_widths(census, missing[2], d_model)]
     most_biases = missing[0] * (4 + sizes.n_heads) * d_model
     fits = min(missing) >= 0 and any(least <= census.count <= least + most_biases for least in fewest)
     has_most = sum(map(min, got, wanted)) > sum(wanted) / 2 or 2 * census.count > min(fewest)
@@ -252,15 +252,14 @@ def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
     )
 
 
-def norm_widths(census: Census, n_own: int, d_model: int, others: int) -> list[tuple[int, int]]:
+def norm_widths(census: Census, n_own: int, d_model: int) -> list[tuple[int, int]]:
     """How many numbers gain and shift may have, of so many LayerNorms of a layer's own: single ones may do.
 
-    Where a layer has no stand-ins, and not so many numbers beside those of `others`, the shift or both may be missing.
+    Where a layer has no stand-ins, the shift or both may be missing.
     """
     n_singles = sum(p.numel() == 1 for p in census.others)
     singles = [*[(1, 1)] * (n_singles >= 2 * n_own > 0), *[(1, d_model)] * (n_singles >= n_own > 0)]
-    are_few = not any(census.known.values()) and census.count < others + 2 * n_own * d_model
-    return [(d_model, d_model), *singles, *[(d_model, 0), (0, 0)] * are_few]
+    return [(d_model, d_model), *singles, *[(d_model, 0), (0, 0)] * (not any(census.known.values()))]
 
 
 def has_usual_shapes(parameters: Sequence[Tensor], sizes: Sizes) -> bool:
@@ -275,7 +274,7 @@ def layer_formulas(flow: Flow, census: Census, sizes: Sizes) -> Iterator[Formula
     n_own = {letter: count - len(known[letter]) for letter, count in Counter(flow.places.values()).items()}
     kinds, are_all_tried = KINDS if n_own["N"] else KINDS[:1], not n_own["N"]  # else there would be too many
     choices = [*attention_choices(n_own["A"], d_model, n_heads, are_all_tried)]
-    all_widths = norm_widths(census, n_own["N"], d_model, sizes.numbers_of_maps(n_own["A"], n_own["F"]))
+    all_widths = norm_widths(census, n_own["N"], d_model)
     for kind, widths, own_attentions in product(kinds, all_widths, choices):
         shapes = [(width,) for width in widths]
         gains = [Formula(shapes, partial(norm_of, least=least, kind=kind)) for least in (0.0, 1.0)]

@@ -162,7 +162,7 @@ def expect_right_or_finite(
 
 
 def expect_masks_obeyed(subject: Subject, plain: Inputs, look_at: str) -> None:
-    """Fail where the last position of x or memory, which a mask hides, counts at others, or the first does not count.
+    """Fail where the last position of x or memory, which a mask hides, counts at others, or a visible one does not.
 
     x and memory are cut to one length, so that a component which confuses the two still returns something.
     """
@@ -183,13 +183,12 @@ def expect_masks_obeyed(subject: Subject, plain: Inputs, look_at: str) -> None:
 
         whole = output(*values)
         for number, value in enumerate(values):
-            for place, is_hidden in ((n - 1, True), (0, False)) if n > 1 else ():
-                moved = value.clone()
-                moved[:, place] = (
-                    1 - moved[:, place].clamp(max=1) if value.dtype == torch.int64 else moved[:, place] + 1
-                )
+            for place, is_hidden in ((n - 1, True), (0, False), (n - 2, False)) if n > 1 else ():
+                moved, here = value.clone(), value[:, place]
+                is_tokens = value.dtype == torch.int64
+                moved[:, place] = 1 - here.clamp(max=1) if is_tokens else here + torch.arange(1, here.size(-1) + 1)
                 changed = output(*values[:number], moved, *values[number + 1 :])
-                reached = slice(n - 1 if is_hidden else n)
+                reached = slice(n - 1) if is_hidden else slice(n - 1, n)  # at its own place x counts in any case
                 error = difference(changed[:, reached], whole[:, reached])
                 how, ends = ("hidden", ("the same", "another")) if is_hidden else ("visible", ("another", "the same"))
                 label = f"{subject.parts[0]} where {[*plain][number]} changes at a {how} place"

@@ -99,6 +99,7 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
         LAYERS,
         set(),
     ),
+    "no shift": ({NORM: NORM.replace(")", ", bias=False)")}, LAYERS, set()),
     "detached weights": ({SEEN: SEEN.replace(".seen", ".seen.detach()")}, LAYERS, set()),
     "wrong weights": ({SEEN: SEEN.replace("[block", "[1 - block")}, LAYERS, {"returned weights"}),
     "x alone": (
@@ -107,6 +108,11 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
         {"returned weights"},
     ),
     "no norm": ({ADD: ADD.removeprefix("self.norms[0]")}, LAYERS, VALUES),
+    "no norm, all queries with the first one's mask": (
+        {ADD: ADD.removeprefix("self.norms[0]").replace("hidden", "hidden if hidden is None else hidden[..., :1, :]")},
+        LAYERS,
+        VALUES | {"masks"},
+    ),
     "one layer several times": (
         {BLOCKS: "nn.ModuleList([block(settings)] * n)"},
         STACKS,
