@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -43,6 +44,7 @@ NEAR = 1.0  # nats between the first loss and ln v
 SAME = 1e-4  # differences of float32 log-probabilities up to here are rounding
 SETTINGS = Config(d_model=64, n_heads=4, d_ff=128, dropout=0.0, learning_rate=2e-3, label_smoothing=0.0)
 
+PYTHON = sys.version_info[:2]
 SECTION = re.compile(r"^##.*\n+[^#\s]", re.MULTILINE)
 """A heading with an answer below it."""
 LEFT = re.compile(r"raise NotImplementedError\(.TODO ([\w.]+)")
@@ -166,7 +168,10 @@ def check_readable(name: str, content: bytes) -> None:
 
 def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
     """Yields what is not finished or missing."""
-    contract = read_assignment().contract.modules
+    assignment = read_assignment()
+    contract, graders = assignment.contract.modules, assignment.python
+    if graders < PYTHON:
+        yield "your code is graded by Python {}.{}; what is new in {}.{} fails there".format(*graders, *PYTHON)
     for name, path in files.items():
         text = path.read_text(encoding="utf-8", errors="replace")
         components = contract.get(name.removesuffix(".py"), ())

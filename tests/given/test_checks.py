@@ -104,7 +104,8 @@ def run(trained, tmp_path, monkeypatch, capsys):
     return command
 
 
-def test_helpers_and_translations_are_packed_and_what_is_unfinished_is_a_note(run, tmp_path):
+def test_helpers_and_translations_are_packed_and_what_is_unfinished_is_a_note(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("given.checks.PYTHON", (3, 11))
     desk = tmp_path / "desk"
     for name in ("more", ".ipynb_checkpoints"):
         (desk / name).mkdir()
@@ -122,7 +123,9 @@ def test_helpers_and_translations_are_packed_and_what_is_unfinished_is_a_note(ru
     (desk / "more.py").write_text('def f():\n    raise NotImplementedError("TODO 2.3")\n')
     (desk / "train.py").write_text("")
     shutil.copy(SKELETON / "answers.md", desk)
+    monkeypatch.setattr("given.checks.PYTHON", (3, 99))
     status, out, _ = run("pack")
+    assert "note: your code is graded by Python 3.11; what is new in 3.99 fails there\n" in out
     assert status == 0 and "note: nothing is written in desk/answers.md" in out
     assert "note: desk/train.py has no train_epoch\n" in out
     assert "note: not finished: 2.3 (more.py)\n" in out and "no desk/translations.txt" in out
