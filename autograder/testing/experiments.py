@@ -47,6 +47,8 @@ def look(
                 return text
             where = "where, and at which rate, is dropout" if getattr(module, "training", False) else "is dropout"
             return f"two equal calls give different results: {where} active?"
+        if any(alike(result, wanted) for wanted in tried(formulas, inputs)):
+            return ""  # what is off by rounding is near the right result of other arguments, too
         looks = [
             other_mode(call, formulas, inputs, module),
             iter([inside(inputs)] if inside else []),

@@ -45,6 +45,7 @@ CASES = {  # what was returned, what is right, the arguments, a part of the mess
     "the best key": (F.one_hot(SCORES.argmax(-1), 5).double(), WEIGHTS, {}, "one key of each query"),
     "no mask": (WEIGHTS, MASKED, {"mask": MASK}, "a key that the mask forbids has the weight"),
     "an inverted mask": (SCORES.masked_fill(MASK, -1e9).softmax(-1), MASKED, {"mask": MASK}, "share all the weight"),
+    "rounding": (Y + 1e-8 * X, Y, {"x": 1e-8 * X}, None),
     "nothing in common": (X, Y, {"x": QUERY, "mask": None}, None),
 }
 
