@@ -10,6 +10,7 @@ from autograder.__main__ import main
 from autograder.own_work.questions import Question
 from autograder.own_work.sheets import (
     ANSWERS,
+    KEY,
     Sheet,
     n_right,
     read_answers,
@@ -157,3 +158,10 @@ def test_a_mistake_is_named_with_its_line(key, tmp_path, lines, message):
     with pytest.raises(UserError) as error:
         read_answers(path, key)
     assert message in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", ["[", '[{"seat": 1}]', '{"a": ["Anna"]}'])
+def test_a_damaged_key_is_named(tmp_path, content):
+    (tmp_path / KEY).write_text(content)
+    with pytest.raises(UserError, match=r"key.json: cannot be read \(.*\); draw the sitting again$"):
+        read_key(tmp_path)
