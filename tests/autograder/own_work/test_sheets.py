@@ -60,7 +60,7 @@ def test_each_student_gets_a_sheet_with_the_rosters_name_whoever_else_ends_the_p
     (tmp_path / "class" / "dora.zip").write_bytes(b"no archive")
     (tmp_path / "roster.csv").write_text("id,name\nanna,Anna Adler\nben,Ben Berg\ncarl,Carl Cohn\ndora,Dora Dorn\n")
     monkeypatch.setattr("autograder.commands.ask.open_grader", lambda *arguments: nullcontext(StubExaminer()))
-    monkeypatch.setattr("autograder.commands.ask.Examiner", lambda *arguments: StubExaminer())
+    monkeypatch.setattr("autograder.own_work.sheets.Examiner", lambda *arguments: StubExaminer())
     words = ["--jobs", "1", "--output", str(tmp_path / "oral"), "--roster", str(tmp_path / "roster.csv")]
     assert main(["ask", str(tmp_path / "class"), *words]) == 1
     printed = capsys.readouterr()
