@@ -79,8 +79,8 @@ class Task:
 
     @property
     def marker(self) -> str:
-        """The pytest marker of its tests: 1.3 -> task_1_3, E.1 -> task_e_1."""
-        return "task_" + self.number.replace(".", "_").lower()
+        """The pytest marker of its tests."""
+        return marker_of(self.number)
 
     @property
     def has_component_tests(self) -> bool:
@@ -177,6 +177,11 @@ def read_assignment(path: Path | str = ASSIGNMENT_FILE) -> Assignment:
 def released_folder() -> Path:
     """The students' package of the kit's own assignment, where a release puts it. Raises: UserError."""
     return ROOT / read_assignment().package
+
+
+def marker_of(number: str) -> str:
+    """Return the pytest marker of a task's tests: 1.3 -> task_1_3, E.1 -> task_e_1."""
+    return "task_" + number.replace(".", "_").lower()
 
 
 @lru_cache(maxsize=8)

@@ -10,7 +10,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from foundation.assignment_file import Assignment
+from foundation.assignment_file import Assignment, marker_of
 from foundation.places import ANSWERS, COMPONENT_TESTS, HANDED_OUT, term_secret
 
 from .build import Project, Release
@@ -167,10 +167,9 @@ def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
     reasons |= {task.number: f"of which no test is left in {TESTS}: drop it, or test it" for task in untested}
     faults = []
     for number, reason in reasons.items():
-        marker = f"task_{number.replace('.', '_').lower()}"
         for path, text in texts.items():
             before = _BEFORE[path.suffix] if number[0].isdigit() else ""
-            name = re.compile(rf"{before}{re.escape(number)}(?!\d|\.\d)|{marker}\b")
+            name = re.compile(rf"{before}{re.escape(number)}(?!\d|\.\d)|{marker_of(number)}\b")
             read = ((n, line) for n, line in enumerate(text.splitlines(), 1) if not line.startswith(_CODE_IN_TOML))
             lines = [n for n, line in read if name.search(line)]
             faults += [f"{path.relative_to(root)}:{n}: names task {number}, {reason}" for n in lines]

@@ -7,6 +7,7 @@ change of the reference: a release asks `python -m autograder.course.catalogue R
 
 import ast
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from foundation.assignment_file import Assignment, read_assignment
+from foundation.assignment_file import Assignment, marker_of, read_assignment
 from foundation.assignment_tables import TEXT, read_table, read_values, suggest
 from foundation.command_line import UserError, run_command
 
@@ -50,7 +51,7 @@ class Fault:
 
 
 def faults_of(assignment: Assignment, kind: str = "fault") -> list[Fault]:
-    """Read the assignment's `misconceptions/`, as far as it has the tasks, in the order of the tasks.
+    """Read the assignment's `misconceptions/` but those of tasks that were left out, in the order of the tasks.
 
     Args:
         assignment: whose tasks and components the faults name.
@@ -69,13 +70,22 @@ def faults_of(assignment: Assignment, kind: str = "fault") -> list[Fault]:
         severity = {"severity": kind} if kind == "conditional" else {}
         for table in content.get(kind, ()):
             table = {**shared, **table, **severity}
-            if "task" in table and table["task"] not in order:
+            number = table.get("task")
+            if isinstance(number, str) and is_left_out(number, assignment):
                 continue
             fault = _fault(table, path.name, assignment)
             if fault.id in faults:
                 raise UserError(f"{path.name}: fault {fault.id}: the id also occurs in {faults[fault.id].file}")
             faults[fault.id] = fault
     return sorted(faults.values(), key=lambda fault: order.index(fault.task))
+
+
+def is_left_out(number: str, assignment: Assignment) -> bool:
+    """True if component tests are of a task that the assignment does not have; without tests, it is mistyped."""
+    if (marker := marker_of(number)) in {task.marker for task in assignment.tasks}:
+        return False
+    mark = re.compile(rf"\b{re.escape(marker)}\b")
+    return any(mark.search(path.read_text(encoding="utf-8")) for path in (assignment.folder / "tests").glob("*.py"))
 
 
 @cache
@@ -96,8 +106,10 @@ def _fault(table: Mapping[str, Any], file: str, assignment: Assignment) -> Fault
     known = assignment.contract.components
     if fault.component not in known:
         raise UserError(f"{where}unknown component {fault.component!r}{suggest(fault.component, known)}")
-    if fault.component not in next(task.components for task in assignment.tasks if task.number == fault.task):
-        raise UserError(f"{where}task {fault.task} does not judge {fault.component}")
+    judging = [task.number for task in assignment.tasks if fault.component in task.components]
+    if fault.task not in judging:
+        likely = suggest(fault.task, judging) or ", and no other does"
+        raise UserError(f"{where}task {fault.task} does not judge {fault.component}{likely}")
     own = {key: table[key] for key in ("find", "replace", "within") if key in table}
     edits = [Edit(**read_table(Edit, edit, where)) for edit in (own, *table.get("also", ()))]
     edits = [replace(edit, within=edit.within or fault.component) for edit in edits]

@@ -107,9 +107,11 @@ def determine_subject(draw: Draw, phrase: NounPhrase) -> None:
     noun = phrase.noun
     if noun.has("generic"):
         phrase.determiner = "generic"
-    elif not noun.has("unique", "mass") and draw.happens(owned_share(draw, noun)):
+    elif noun.has("unique", "mass"):
+        return
+    elif draw.happens(owned_share(draw, noun)):
         phrase.determiner, phrase.owner = "my", draw.first_or_second()
-    elif not noun.has("unique", "mass") and noun.class_name != "kin":
+    elif noun.class_name != "kin":
         weights = {"the": 60.0, "this": 10.0}
         if phrase.is_person and phrase.number == "sg":
             weights["a"] = 4.0

@@ -119,6 +119,11 @@ def test_no_source_stands_in_two_splits(made):
     assert summary["dropped"] == {"source seen before": 1, "empty": 1, "too long": 1}
 
 
+def test_there_are_pairs_for_training(made):
+    with pytest.raises(UserError, match="it has no split 'train', only test"):
+        made({"test": PAIRS}, Choices())
+
+
 def test_wrong_input(pairs, command, tmp_path):
     """One line, status 2, and nothing is written."""
     good, short = tmp_path / "good", tmp_path / "short"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -167,3 +168,34 @@ def test_what_takes_longer_is_stopped_and_an_outer_limit_outlives_an_inner_one(c
         pass
     spin(0.01)
     assert not struck
+
+
+def test_a_thread_cannot_have_a_limit():
+    with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match="main thread"):
+        pool.submit(time_limit(5).__enter__).result()
+
+
+def test_children_end_with_their_parent():
+    """Also where it is killed, and where it has no namespaces to take them along."""
+    pipe, sender = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+
+        def work(job: int):
+            os.write(sender, b"%d\n" % os.getpid())
+            time.sleep(60)
+            yield job
+
+        try:
+            [*run_forked([1, 2], work, 60, n_children=2)]
+        finally:
+            os._exit(0)
+    os.close(sender)
+    started = b""
+    while started.count(b"\n") < 2:
+        started += os.read(pipe, 100)
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    with time_limit(20):
+        assert os.read(pipe, 100) == b"", "all that could write have ended"
+    os.close(pipe)

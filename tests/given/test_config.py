@@ -84,9 +84,11 @@ def test_initialisation_and_tying_need_no_layout(monkeypatch):
             self.gain = nn.Parameter(torch.ones(1, SMALL.d_model))
 
     monkeypatch.setattr("reference.model.Transformer", Unusual)
-    model = build_model(tie_output=True)
+    model = build_model(tie_output=True, initialisation="xavier")
     assert model.output_projection.weight is model.tgt_embedding[0].table.weight
     assert torch.equal(model.gain, torch.ones(1, SMALL.d_model))
+    for table in embedding_tables(REFERENCE, model):
+        assert table.std().item() == pytest.approx(SMALL.d_model**-0.5, rel=0.2)
 
 
 @pytest.mark.parametrize("initialisation, variance", [("xavier", 2 / (64 + 192)), ("kaiming", 2 / 64)])

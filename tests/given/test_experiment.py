@@ -81,15 +81,19 @@ def press_ctrl_c():
 
 
 def test_a_run_learns_and_writes_its_folder(tmp_path):
-    """In the place of an older run, once it can begin."""
-    config, old = replace(SMALL, epochs=12, dropout=0.1), tmp_path / "epoch-07.pt"
-    old.touch()
+    """In the place of an older run, once it can begin; files of one's own stay."""
+    config = replace(SMALL, epochs=12, dropout=0.1)
+    older = ["best.pt", "epoch-07.pt", "step-000008.pt", "tensorboard/events.out", "languages.json", "tokenizer.json"]
+    (tmp_path / "tensorboard").mkdir()
+    for name in (*older, "translations.txt"):
+        (tmp_path / name).write_text("old")
     with pytest.MonkeyPatch.context() as patch, pytest.raises(ZeroDivisionError):
         patch.setattr("reference.decode.greedy_decode", lambda *arguments, **options: 1 / 0)
         start(tmp_path, replace(config, cached=False))
-    assert old.exists()
+    assert all((tmp_path / name).read_text() == "old" for name in older)
     run = start(tmp_path, config)
-    assert {path.name for path in tmp_path.iterdir()} == {"last.pt", "best.pt", "history.jsonl", "curves.png"}
+    files = {path.name for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == {"last.pt", "best.pt", "history.jsonl", "curves.png", "translations.txt"}
     assert len((tmp_path / "history.jsonl").read_text().splitlines()) == 12
     assert run.history[-1]["train_loss"] < run.history[0]["train_loss"] / 1.5
 

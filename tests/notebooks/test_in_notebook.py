@@ -256,7 +256,9 @@ def test_from_the_first_answer_to_translations(course, skeleton, tmp_path, monke
         printed |= run(tmp_path, path.name)
     for task in read_assignment().tasks:
         if task.components and not task.understanding:
-            assert re.search(r"(\d+) of \1 tests pass", printed[task.marker.replace("task", "test")]), task.number
+            points = f"{task.points:g} of {task.points:g} points" if task.points else "no points, an extension"
+            shown = printed[task.marker.replace("task", "test")]
+            assert re.search(rf"(\d+) of \1 tests pass, {points}", shown), task.number
     assert "epoch 1  train_loss" in printed["code-train"]
     n_lines = len((ROOT / "data/corpus/fren.test.src.bpe").read_text().splitlines())
     assert f"{n_lines} translations in translations.txt" in printed["code-translate"]

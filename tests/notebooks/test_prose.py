@@ -93,6 +93,7 @@ def test_a_term_has_an_entry():
     [
         ("{{setup}}\n{{answer 1.1}}", "{{task 1.1: …}} is in none of the notebooks' prose"),
         ("{{setup}}\n{{answer 9.9}}", "a.md: there is no task 9.9, or it is here already"),
+        ("{{setup}}\n{{answer 1.1}}\n{{answer 1.1}}", "a.md: there is no task 1.1, or it is here already"),
     ],
 )
 def test_tasks_out_of_place_stop_the_release(prose, message) -> None:

@@ -172,9 +172,17 @@ def test_bad_pairs_are_refused_with_their_place(tmp_path, content, message):
 
 def test_the_longest_sides_are_what_the_model_can_read():
     model = Transformer(9, 9, 8, 2, 8, 1)
-    batch = Batch.from_ids([[5] * LONGEST["source"]], [[6] * LONGEST["target"]])
-    memory, _ = model.encode(batch.src, batch.encoder_mask)
-    assert model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)[0].shape == (1, 512, 8)
+
+    def decode(n_source, n_target):
+        batch = Batch.from_ids([[5] * n_source], [[6] * n_target])
+        memory, _ = model.encode(batch.src, batch.encoder_mask)
+        return model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)[0]
+
+    source, target = LONGEST.values()
+    assert decode(source, target).shape == (1, 512, 8)
+    for longer in (source + 1, 1), (1, target + 1):
+        with pytest.raises(ValueError, match="513 positions"):
+            decode(*longer)
 
 
 def test_batch_and_its_masks():

@@ -6,6 +6,7 @@ In the first phase, some tests are held back.
 import ast
 import html
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -17,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.catalogue import apply, faults_of
+from autograder.intake.sources import read_sources
 from benchmarks.accessibility import audit
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy
@@ -110,6 +113,27 @@ def test_the_first_phase_holds_tests_back_and_says_so_and_the_second_has_all(pha
     assert "1.2 Scaled dot-product attention: its tests are handed out later" in done.stdout
     first_phase = words_of(replace(read_assignment(), phase=1), [])["held_back"]
     assert "The tests of 1.2 and 1.4 are handed out later." in first_phase
+
+
+HINTS = """import json, sys
+from pathlib import Path
+from student.__main__ import main
+for text in json.load(sys.stdin):
+    Path("student/attention.py").write_text(text)
+    print("status", main(["hint", "1.2"]))
+"""
+
+
+@pytest.mark.slow
+def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(phases, tmp_path: Path) -> None:
+    [fault] = (fault for fault in faults_of(read_assignment()) if fault.id == "attention-not-scaled")
+    text = apply(fault, read_sources(REFERENCE, REFERENCE))["attention"][1]
+    versions = [text, text, f"# 2\n{text}", f"# 3\n{text}", text.replace("# (b, h, q, k)", "* 3")]
+    done = run_python(["-c", HINTS], unpack(make_zip(phases[None]), tmp_path), json.dumps(versions))
+    *seen, _ = done.stdout.split("\nstatus 1\n")
+    assert ["failed attempts: 1" in output for output in seen] == [True, True, False, False, False]
+    assert seen[3].endswith(f"\nHint: {fault.hint}") and fault.when not in seen[3]
+    assert seen[4].endswith("\nno known mistake fits what the tests see")
 
 
 STAFF_ONLY = ("pydantic", "sqlalchemy", "nbgrader")

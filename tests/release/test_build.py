@@ -85,13 +85,15 @@ def problem(project: Project, run) -> Callable[..., str]:
     return build
 
 
-SOURCES = "data/corpus/fren.test.src.bpe"
+DEV, SOURCES = "data/corpus/fren.dev.bpe", "data/corpus/fren.test.src.bpe"
 REFERENCES, HANDOUT = "data/private/fren.test.bpe", f"{ROOM}/handout.md"
 
 
 @pytest.mark.parametrize(
     ("path", "content", "says"),
     [
+        (DEV, b"a|||b\nun chien\ta dog\n", f"{DEV}:2: is no pair; expected `source|||target`"),
+        (SOURCES, b"one\n\xe9", f"{SOURCES}:2: is not UTF-8"),
         (REFERENCES, b"the cat .\nthe dog .\n", f"{REFERENCES}: has 2 lines, but {SOURCES} has 1; each line needs"),
         (HANDOUT, b"# One\n{{ due\n", "handout.md:2: unexpected end of template"),
         (HANDOUT, b"{{ titel }}\n", "handout.md: 'titel' is undefined; in double braces, write one of ass"),

@@ -1,6 +1,7 @@
 """`python -m release update` on a student's folder: answers stay, news arrive."""
 
 import os
+import re
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -8,11 +9,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from foundation.places import HANDED_OUT
 from release.build import Project, make_release, write_release
-from release.update import changes_of
+from release.update import changes_of, merge_texts
 
 from .conftest import contents
 
@@ -135,6 +138,40 @@ def test_what_cannot_be_updated_is_said_in_one_line(project, at_work: Path, run,
     assert "is not an archive" in refusal()
     (at_work / HANDED_OUT).unlink()
     assert ".handed_out.zip is not in it" in refusal()
+
+
+TODOS = '''class A:
+    def one(self, x):
+        # TODO 1.1: do one thing,
+        # and do it well.
+        raise NotImplementedError("TODO 1.1")
+
+    def two(self, x):
+        """Two."""
+        given = x + 1
+        # TODO 1.2: do another.
+        raise NotImplementedError("TODO 1.2")
+
+    def three(self, x):
+        # TODO 1.2: this is long.
+        # Really.
+        raise NotImplementedError("TODO 1.2")
+'''
+NEWS = {"do one thing": "do exactly one thing", '"Two."': '"Two, (b, s)."', "another.": "one more.", "long.": "short."}
+LINES = st.sampled_from(["y = x", "return y", "", "# mine", "if y:", "    pass"])
+ANSWERS = st.lists(LINES, min_size=1, max_size=5).map(lambda lines: "".join(f"        {line}\n" for line in lines))
+
+
+@given(st.lists(st.none() | ANSWERS, min_size=3, max_size=3), st.sets(st.sampled_from([*NEWS])))
+def test_answers_meet_any_news_without_conflict(answers: list[str | None], news: set[str]) -> None:
+    def renewed(text: str) -> str:
+        for old in news:
+            text = text.replace(old, NEWS[old])
+        return text
+
+    left = iter(answers)  # in the places of the statements that raise
+    student = re.sub(r"(?m)^ *raise .*\n", lambda statement: next(left) or statement[0], TODOS)
+    assert merge_texts(TODOS, student, renewed(TODOS)) == renewed(student)
 
 
 def notebook(*sources: str) -> bytes:

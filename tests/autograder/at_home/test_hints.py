@@ -6,6 +6,7 @@ from autograder.at_home import hints
 from autograder.at_home.hints import count_attempt, fitting, is_rounding, pattern_of, read_hints, tell
 from autograder.course.catalogue import faults_of, read_patterns
 from autograder.testing.results import Outcome, State
+from foundation.command_line import UserError
 from foundation.places import ROOT
 from release.contents import hints_of
 from validity.hints import patterns_of
@@ -60,6 +61,29 @@ def test_each_version_of_an_answer_is_one_attempt(tmp_path, assignment):
     for damaged in ("[", "[1]", "3", '{"1.1": 3}', "\xff"):
         path.write_text(damaged, encoding="latin-1")
         assert note("d") == 1, damaged
+
+
+@pytest.mark.parametrize(
+    "text, ended, message",
+    [
+        ("\ndef attention(:\n", [], "attention.py, line 2: this is not Python: invalid syntax"),
+        ("", [], "the tests of 1.2 are handed out later, and the hints with them"),
+        ("", [Outcome("test_a", State.PASSED)], "1.2 Scaled dot-product attention: 1 of 1 tests pass"),
+        ("", [Outcome("test_a", State.NOT_ATTEMPTED)], "something is still to be written; a hint needs a whole answer"),
+    ],
+)
+def test_what_has_no_hint_is_no_attempt(tmp_path, monkeypatch, capsys, text, ended, message):
+    (folder := tmp_path / "student").mkdir()
+    (folder / "attention.py").write_text(text)
+    monkeypatch.setattr(hints, "released_folder", lambda: folder)
+    monkeypatch.setattr(hints, "hints_for", lambda *given: ([], ended))
+    assert hints.give("1.2") == int("1 of 1" not in message)
+    assert capsys.readouterr().out.endswith(f"{message}\n") and not (tmp_path / hints.ATTEMPTS).exists()
+
+
+def test_own_tests_have_no_hints():
+    with pytest.raises(UserError, match=r"there are no hints for 'E.4': expected one of 1.1, .* E.3$"):
+        hints.give("E.4")
 
 
 def test_a_hint_takes_some_attempts():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.course.catalogue import apply, faults_of
+from autograder.course.catalogue import apply, faults_of, is_left_out
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE
@@ -79,6 +79,8 @@ def read(folder, text):
         (HEAD + FAULT.replace('hint = "Look there."\n', ""), "fault one: hint is missing"),
         (HEAD.replace("Norm", "Nrom") + FAULT, "'layers.LayerNrom'; did you mean 'layers.LayerNorm'?"),
         (HEAD.replace("1.4", "1.5") + FAULT, "fault one: task 1.5 does not judge layers.LayerNorm"),
+        (HEAD.replace("1.4", "1.41") + FAULT, "task 1.41 does not judge layers.LayerNorm; did you mean '1.4'?"),
+        (HEAD + FAULT + "task = 1.41", "fault one: task = 1.41: expected "),
         (HEAD + FAULT + 'within = "layer"', "fault one: within = 'layer': expected `module.Name` or `module`"),
         (HEAD + FAULT + FAULT, "fault one: the id also occurs in layer_norm.toml"),
         (HEAD + FAULT + "find = ", "layer_norm.toml: "),
@@ -100,3 +102,5 @@ def test_grading_with_fewer_tasks_skips_the_others_faults(assignment):
     kept = faults_of(fewer)
     assert kept == [fault for fault in faults_of(assignment) if fault.task != "1.4"]
     assert 0 < len(kept) < len(faults_of(assignment))
+    mistyped = "1.41", "1_3", "e.1"
+    assert not any(is_left_out(number, fewer) for number in mistyped)

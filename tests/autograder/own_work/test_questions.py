@@ -116,6 +116,12 @@ def test_a_student_gets_the_same_questions_all_term_and_others_get_others(examin
     assert once.questions != examiner.sheet("ben", "Ben", intake).questions
 
 
+def test_without_a_component_there_are_no_questions(examiner, tmp_path):
+    (tmp_path / "attention.py").write_text("x = 1\n")
+    sheet = examiner.sheet("eve", "Eve", take_in(tmp_path, SKELETON, ASSIGNMENT))
+    assert (sheet.questions, sheet.reason) == ((), "none of the assignment's components is in the submission")
+
+
 @pytest.mark.slow
 def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path):
     """Code that works in tests, and not in the calls that questions are about."""
@@ -217,6 +223,14 @@ def test_answers_are_judged_in_one_line(plain, grader, name):
         *_, ended = grader.tests.run(sandbox, 1, only="task_e_6")
     [outcome] = [outcome for outcome in ended["task_e_6"] if "about attention" in outcome.test]
     assert outcome.state is state and message in outcome.message and len(outcome.message) < 600
+
+
+def test_questions_stand_below_the_code_and_above_the_entry_to_fill_in(plain):
+    listing, *asked, where, entry = tell("1.2", sources(attention=PLAIN), ASSIGNMENT).split("\n\n")
+    assert listing == plain.listing and entry == f'    "1.2 {plain.tag}": ["…", "…", "…"],'
+    texts = (question.text for question in plain.questions)
+    assert asked == [f"{n}. {call}\n   {question}" for n, (call, question) in enumerate(texts, start=1)]
+    assert where == "Your answers are an entry of what `understanding.answers` returns (task E.6):"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from autograder.__main__ import main
 from autograder.own_work.questions import Question
 from autograder.own_work.sheets import (
     ANSWERS,
+    KEY,
     Sheet,
     n_right,
     read_answers,
@@ -59,7 +60,7 @@ def test_each_student_gets_a_sheet_with_the_rosters_name_whoever_else_ends_the_p
     (tmp_path / "class" / "dora.zip").write_bytes(b"no archive")
     (tmp_path / "roster.csv").write_text("id,name\nanna,Anna Adler\nben,Ben Berg\ncarl,Carl Cohn\ndora,Dora Dorn\n")
     monkeypatch.setattr("autograder.commands.ask.open_grader", lambda *arguments: nullcontext(StubExaminer()))
-    monkeypatch.setattr("autograder.commands.ask.Examiner", lambda *arguments: StubExaminer())
+    monkeypatch.setattr("autograder.own_work.sheets.Examiner", lambda *arguments: StubExaminer())
     words = ["--jobs", "1", "--output", str(tmp_path / "oral"), "--roster", str(tmp_path / "roster.csv")]
     assert main(["ask", str(tmp_path / "class"), *words]) == 1
     printed = capsys.readouterr()
@@ -157,3 +158,10 @@ def test_a_mistake_is_named_with_its_line(key, tmp_path, lines, message):
     with pytest.raises(UserError) as error:
         read_answers(path, key)
     assert message in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", ["[", '[{"seat": 1}]', '{"a": ["Anna"]}'])
+def test_a_damaged_key_is_named(tmp_path, content):
+    (tmp_path / KEY).write_text(content)
+    with pytest.raises(UserError, match=r"key.json: cannot be read \(.*\); draw the sitting again$"):
+        read_key(tmp_path)

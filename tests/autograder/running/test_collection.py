@@ -8,6 +8,7 @@ import io
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -139,13 +140,13 @@ def test_a_component_is_replaced_by_its_stand_in(before, build):
         assert "LayerNorm(d_model)" in end
         return f"{start}{before}\n\nclass EncoderLayer{end.replace('LayerNorm(d_model)', build)}{FAILS}"
 
-    submission = open_reference(change)
-    layer = submission.build("layers.EncoderLayer", 8, 2, 12)
-    assert layer(torch.randn(2, 3, 8), None)[0].shape == (2, 3, 8)
-    with pytest.raises(KeyError, match="its own part"):
-        submission.build("layers.LayerNorm", 8)(torch.randn(2, 8))
-    with pytest.raises(KeyError, match="its own part"):
-        submission.build("layers.EncoderLayer", 8, 2, 12, isolated=False)(torch.randn(2, 3, 8), None)
+    with closing(open_reference(change)) as submission:
+        layer = submission.build("layers.EncoderLayer", 8, 2, 12)
+        assert layer(torch.randn(2, 3, 8), None)[0].shape == (2, 3, 8)
+        with pytest.raises(KeyError, match="its own part"):
+            submission.build("layers.LayerNorm", 8)(torch.randn(2, 8))
+        with pytest.raises(KeyError, match="its own part"):
+            submission.build("layers.EncoderLayer", 8, 2, 12, isolated=False)(torch.randn(2, 3, 8), None)
 
 
 NEWER = "\n\ntry:\n    pass\nexcept* ValueError:\n    pass\n"
@@ -157,8 +158,9 @@ def test_newer_syntax_is_refused_with_version_and_line():
     assert (caught.value.filename, caught.value.lineno) == ("layers.py", 6)
     check_syntax("layers.py", NEWER, (3, 11))
     check_syntax("layers.py", "def f(:\n", (3, 10))  # nobody reads that: it is left to the import
-    with pytest.raises(SyntaxError, match=r"you are graded by Python 3\.10"):
-        open_reference(lambda text: text + NEWER, python=(3, 10)).build("layers.LayerNorm", 4)
+    newer = open_reference(lambda text: text + NEWER, python=(3, 10))
+    with closing(newer), pytest.raises(SyntaxError, match=r"you are graded by Python 3\.10"):
+        newer.build("layers.LayerNorm", 4)
 
 
 DAMAGE = """

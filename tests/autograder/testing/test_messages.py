@@ -7,6 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from autograder.grading.judging import explain_by_one
+from autograder.testing.arguments import traits_of
 from autograder.testing.case import earlier_keys
 from autograder.testing.contrast import Call, only
 from autograder.testing.observation import about_mask, observe
@@ -77,6 +78,19 @@ def test_the_plain_row_is_shown_unless_a_shape_or_something_observed_explains_mo
     assert most_telling([shape, crashed], [crashed, *table[1:], shape]) is crashed
     unwritten = failed("test_table[a]", "TODO", "", state=State.NOT_ATTEMPTED)
     assert most_telling([unwritten, table[3]], [unwritten, *table[1:]]) is table[3]
+
+
+@pytest.mark.parametrize(
+    ("mask", "traits"),
+    [
+        (None, {"without a mask"}),
+        (MASK, {"with a mask", "with a mask of 3 axes", "with a query that may attend to no key"}),
+        (MASK[1, :1], {"with a mask", "with a mask of 2 axes"}),
+        (torch.ones(1, 2, 3, 3).bool(), {"with a mask", "with a mask of 4 axes", "with a mask for each head"}),
+    ],
+)
+def test_traits_of_a_mask(mask, traits):
+    assert {*traits_of({"mask": mask}, None)} == traits
 
 
 def call(is_right: bool, *traits: str, kind: str = "values", **sizes: int) -> Call:
