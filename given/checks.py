@@ -1,7 +1,7 @@
 """`sanity`: five quick checks of an untrained model, before it trains for long. `pack`: what is handed in, checked.
 
 The five follow what people who train models check by hand (Karpathy 2019, "A recipe for training neural networks"): the
-loss at the start, whether one batch can be learned by heart, and which inputs reach which outputs. All of them run in
+first predictions, whether one batch can be learned by heart, and which inputs reach which outputs. All of them run in
 seconds, on a small model without dropout and a few sentences of the corpus.
 
 Shapes: b sentences · t target positions · v target tokens.
@@ -29,7 +29,7 @@ from foundation.texts import first_of
 from foundation.whole_files import in_one_piece
 
 from .config import Config, add_device_flags
-from .decoding import SOURCES, TRANSLATIONS, forced_decode, mean_cost, predict
+from .decoding import SOURCES, TRANSLATIONS, forced_decode, predict
 from .experiment import Experiment
 from .package import MODULES, Package
 from .training import FILES
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 N_PAIRS = 8
 N_STEPS = 60
 LEARNED = 0.1  # of the first loss is left where a batch has been learned by heart
-NEAR = 1.0  # nats between the first loss and ln v
+NEAR = 1.0  # nats between what a token costs at first and ln v
 SAME = 1e-4  # differences of float32 log-probabilities up to here are rounding
 SETTINGS = Config(d_model=64, n_heads=4, d_ff=128, dropout=0.0, learning_rate=2e-3, label_smoothing=0.0)
 
@@ -59,7 +59,7 @@ def add_sanity_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def sanity(options: argparse.Namespace) -> int:
-    """Runs five quick checks of an untrained model, such as its first loss and the effect of padding."""
+    """Runs five quick checks of an untrained model, such as its first predictions and the effect of padding."""
     pairs = options.package.data.read_pairs(options.train)[:200]
     n_bad = 0
     for question, is_good, text in examine(options.package, pairs, options.norm_first, options.device):
@@ -77,12 +77,11 @@ def examine(package: Package, pairs: list[Pair], norm_first: bool, device: str) 
     model, chosen, v = run.model, pairs[:N_PAIRS], len(run.tgt_vocab)
     batch = run.batch(chosen, device)
 
-    uniform, log_probs = math.log(v), predict(model, **vars(batch))[0]
-    first = mean_cost(log_probs, batch.labels, package.vocab.PAD_ID)
-    text = f"{first.item():.2f}; ln v = {uniform:.2f} for v = {v} equally likely tokens"
-    yield "Is the first loss that of a guess?", abs(first.item() - uniform) < NEAR, text
+    uniform, cost = math.log(v), -predict(model, **vars(batch))[0].mean()
+    text = f"a token costs {cost.item():.2f} on average; ln v = {uniform:.2f} for v = {v} equally likely tokens"
+    yield "Are the first predictions a guess?", abs(cost.item() - uniform) < NEAR, text
 
-    first.backward()
+    cost.backward()
     gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
     without = [name for name, gradient in gradients.items() if gradient is None or not gradient.norm() > 0]
     text = f"{len(gradients) - len(without)} of {len(gradients)} do{f'; not {first_of(without, 3)}' if without else ''}"
@@ -98,11 +97,9 @@ def examine(package: Package, pairs: list[Pair], norm_first: bool, device: str) 
     text = f"the shortest sentence alone and beside longer ones: {padded:.1g} apart at most"
     yield "Does padding change nothing?", padded < SAME, text
 
-    last = math.inf
-    for _ in range(N_STEPS):
-        last = package.train.train_epoch([batch], model, run.optimizer, run.criterion)
-    text = f"loss {first.item():.2f}, and {last:.3f} after {N_STEPS} steps"
-    yield "Can it learn one batch by heart?", last < LEARNED * first.item(), text
+    first, *_, last = (package.train.train_epoch([batch], model, run.optimizer, run.criterion) for _ in range(N_STEPS))
+    text = f"loss {first:.2f} at first, and {last:.3f} at step {N_STEPS}"
+    yield "Can it learn one batch by heart?", last < LEARNED * first, text
 
 
 def measure_influence(model: Transformer, batch: Batch, v: int) -> tuple[float, float]:

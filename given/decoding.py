@@ -117,21 +117,6 @@ def forced_decode(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, l
     return predict(model, **vars(batch))
 
 
-def mean_cost(log_probs: Tensor, labels: Tensor, pad_id: int, smoothing: float = 0.0) -> Tensor:
-    """Computes the mean negative log-probability of the labels, with label smoothing (Szegedy et al. 2016, section 7).
-
-    Args:
-        log_probs: (b, t, classes).
-        labels: (b, t); those that are pad_id do not count.
-        pad_id: the id of padding.
-        smoothing: share of each label's probability that is spread over all classes.
-    """
-    rows, places = (labels - pad_id).nonzero(as_tuple=True)
-    words, spread = labels[rows, places], log_probs[rows, places]  # (n,), (n, classes)
-    costs = -spread.gather(1, words.unsqueeze(1)).squeeze(1)
-    return (costs * (1 - smoothing) - spread.mean(1) * smoothing).mean()
-
-
 def bleu(translations: list[str], references: list[str]) -> float:
     """Computes corpus BLEU, between 0 and 1, of lines that are already tokenized, as `grade.py` does."""
     import sacrebleu  # here, because only this function needs it and it is slow to load

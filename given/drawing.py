@@ -7,7 +7,6 @@ in which `MultiHeadedAttention` calls `scaled_dot_product_attention` once, for a
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from .config import ConfigError
 from .decoding import add_checkpoint_flag, forced_decode, load_model, translate
@@ -158,11 +158,16 @@ class Matrices:
 def catch(
     attend: Callable[..., tuple[Tensor, Tensor]], query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> Matrices:
-    """Calls a `scaled_dot_product_attention` and keeps what goes in and comes out; the scores are the formula's."""
+    """Calls a `scaled_dot_product_attention` and keeps what goes in and comes out.
+
+    The scores are the formula's: PyTorch's attention shows how much more weight a key has than one with the score 0.
+    """
     context, weights = attend(query, key, value, mask)
-    scores = query @ key.mT / math.sqrt(query.size(-1))
-    scores = scores if mask is None else scores.masked_fill(~mask, -math.inf)
-    return Matrices(query, key, value, scores, weights, context)
+    given, keys = query.detach().cpu().double(), functional.pad(key.detach().cpu().double(), (0, 0, 1, 0))
+    units = torch.eye(keys.size(-2), dtype=keys.dtype).expand(*keys.shape[:-1], -1)
+    allowed = None if mask is None else functional.pad(mask.cpu(), (1, 0), value=True)
+    odds = functional.scaled_dot_product_attention(given, keys, units, allowed)
+    return Matrices(query, key, value, (odds[..., 1:] / odds[..., :1]).log(), weights, context)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from dataclasses import fields
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -26,7 +27,7 @@ from tqdm import tqdm
 from foundation.whole_files import make_folder, write_whole
 
 from .config import Config, ConfigError
-from .decoding import bleu, forced_decode, mean_cost, translate
+from .decoding import bleu, forced_decode, translate
 from .package import Package, Setup, make_optimizer, make_scheduler
 from .run_folder import Checkpoint, CheckpointError, Watched, write_report
 
@@ -174,6 +175,7 @@ class Experiment(Setup):
         if not self.is_finished:
             # Whatever is missing or unwritten fails here, not after a trained epoch.
             bleu(list(map(" ".join, self.translate_dev(1))), [""])
+            next(self.dev_losses())
             import_module(f"{__package__}.pictures")
         make_folder(path)
         self._folder, self._keeps_epochs = path, keep_epochs
@@ -300,12 +302,7 @@ class Experiment(Setup):
             line["step"] = self.step
         line["train_loss"] = round(since["loss"], 4)
         translations = self.translate_dev()
-        costs, smoothed = [], (self.package.vocab.PAD_ID, self.config.label_smoothing)
-        for batch in self.dev_loader.epoch(0):
-            batch = batch.to(self.device)
-            log_probs, _ = forced_decode(self.model, batch)
-            costs.append(mean_cost(log_probs, batch.labels, *smoothed).item())
-        line["dev_loss"] = round(sum(costs) / len(costs), 4)
+        line["dev_loss"] = round(fmean(self.dev_losses()), 4)
         join = self.package.vocab.join_subwords
         references, texts = [join(target) for _, target in self.dev_pairs], [join(tokens) for tokens in translations]
         line["dev_bleu"] = round(bleu(texts, references), 4)
@@ -314,6 +311,13 @@ class Experiment(Setup):
         self.since_report = {**NOTHING}
         self._look(line["epoch"])
         return translations
+
+    @torch.no_grad()
+    def dev_losses(self) -> Iterator[float]:
+        """Yields the loss of each dev batch."""
+        self.model.eval()
+        for batch in self.dev_loader.epoch(0):
+            yield self.package.train.batch_loss(self.model, batch.to(self.device), self.criterion).item()
 
     def translate_dev(self, count: int | None = None) -> list[list[str]]:
         """Translates the dev sources, or the first `count` of them, into subwords."""

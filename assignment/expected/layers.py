@@ -64,10 +64,14 @@ KINDS: list[NormKind] = [
 
 
 def look_tokens_up(tokens: Tensor, table: Tensor, factor: float) -> Tensor:
-    """An embedding (b, s, d) by a table (vocab_size, d), whose rows are multiplied by the factor."""
-    factors = torch.full((tokens.numel(), 1), factor, dtype=table.dtype)
-    bags = F.embedding_bag(tokens.reshape(-1, 1), table, mode="sum", per_sample_weights=factors)
-    return bags.view(*tokens.shape, -1)
+    """An embedding (b, s, d) by a table (vocab_size, d), whose rows are multiplied by the factor.
+
+    PyTorch's own attention, in which a token may attend to nothing but its row.
+    """
+    mask = tokens.reshape(-1, 1) == torch.arange(len(table))
+    key = table.new_zeros(len(table), 1)
+    rows = F.scaled_dot_product_attention(key.new_zeros(len(mask), 1), key, factor * table, mask)
+    return rows.view(*tokens.shape, -1)
 
 
 def network(x: Tensor, parts: Sequence[Tensor], activation: Callable[[Tensor], Tensor] = F.relu) -> Tensor:

@@ -1,7 +1,8 @@
 """Trainings with a submission's `train_epoch` on a small stand-in for the model, and what they should end with.
 
 Before a step the gradient should be that of the mean over all labels of the group's batches. How much the gradient of
-each batch should count in it, and how much it does, is found by least squares.
+each batch should count in it, and how much it does, is found by least squares. No model runs here: each label is a row
+of two tables, and costs and gradients follow from these in closed form.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,11 +18,14 @@ from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, alike
 from autograder.testing.experiments import attempted
 from foundation.texts import printable
 
+from .search import in_a_row
+
 SIZES = 7, 9, 5
 """Of the small model: source and target vocabulary, d_model."""
 PAD, LONGEST_NOTE = 0, 200
 EXACT = 1e-4
 """Relative to the gradient: so much of it the weighted gradients of batches may leave unexplained."""
+IN_EVAL_MODE = TinyTranslator(*SIZES).eval().mode()
 
 Batch = dict[str, Tensor]
 Shape = tuple[int, int, int]
@@ -75,14 +79,14 @@ class Training:
         self.n_numbers = sum(self.sizes)
         # No two batches have the same number of labels, whatever the seed: their weights must differ.
         self.batches: list[Batch] = []
-        self.n_words: list[int] = []  # labels that are no padding, by batch
+        self.is_word: list[Tensor] = []  # of each label, by batch; the others are padding
         shuffled = case.shuffle(SHAPES)
         for number in range(1, n_batches + 1):
             special = {"one sentence": (1, number, number), "many labels": (8 + number, 12, 9), "equal": (3, 4, 4)}
             usual = case.choose(shuffled[number % len(SHAPES)])
             b, t, cut = special.get(shape, usual)
+            self.is_word.append(torch.arange(t) < torch.tensor([t] + [cut] * (b - 1))[:, None])
             self.batches.append(self._draw_batch(case, b, t, cut))
-            self.n_words.append(t + (b - 1) * cut)
 
     def _draw_batch(self, case: Case, b: int, t: int, cut: int) -> Batch:
         """A batch of b sentences, one with t labels and the others with `cut`."""
@@ -102,10 +106,10 @@ class Training:
         }
 
     @property
-    def groups(self) -> list[range]:
+    def groups(self) -> list[list[int]]:
         """The numbers of the batches of each step, in all epochs."""
-        n, firsts = len(self.batches), range(0, len(self.batches), self.accumulate)
-        return [range(first, min(first + self.accumulate, n)) for first in firsts] * self.epochs
+        steps = torch.arange(len(self.batches)) // self.accumulate
+        return [(steps == step).nonzero().flatten().tolist() for step in steps.unique()] * self.epochs
 
     def rate_of(self, step: int) -> float:
         """The learning rate of a step, counted from 0."""
@@ -127,36 +131,57 @@ class Training:
 
     def expected(self) -> tuple[list[float], list[Tensor]]:
         """The mean loss of each epoch, and the parameters after descent on the mean over all labels of each group."""
-        momentum, decay = self.state.get("momentum", 0.0), self.state.get("weight_decay", 0.0)
-        n_parameter_groups, without_gradient = self.state.get("parameter_groups", 1), self.state.get("without_gradient")
-        copy = copy_of(self.start)
-        learned = list(copy.parameters())[: -1 if without_gradient == "the last" else None]
-        moving = [torch.zeros_like(parameter) for parameter in learned]
-        losses: list[float] = []
+        momentum, decay, without = (self.state.get(key, 0) for key in ("momentum", "weight_decay", "without_gradient"))
+        slower = 1 + torch.arange(len(self.sizes)) % self.state.get("parameter_groups", 1)
+        slower, place = slower.repeat_interleave(torch.tensor(self.sizes)), in_a_row(self.start).double()
+        moved, moving = place[: self.n_numbers], torch.zeros(self.n_numbers).double()
+        means: list[float] = []
         for step, group in enumerate(self.groups):
-            sums, n_words = self.summed_losses(copy, group)
-            losses += (sums.detach() / n_words).tolist()
-            gradients = torch.autograd.grad(sums.sum() / n_words.sum(), learned)
-            norm = float(torch.stack([gradient.square().sum() for gradient in gradients]).sum().sqrt())
-            scale = 1.0 if self.max_grad_norm is None else min(1.0, self.max_grad_norm / norm)
-            with torch.no_grad():
-                for index, (parameter, gradient) in enumerate(zip(learned, gradients, strict=True)):
-                    moving[index] = momentum * moving[index] + scale * gradient + decay * parameter
-                    parameter.sub_(self.rate_of(step) / (1 + index % n_parameter_groups) * moving[index])
-        means = torch.tensor(losses, dtype=torch.float64).view(self.epochs, -1).mean(dim=1).tolist()
-        spare = [torch.ones(3, dtype=self.dtype)] if without_gradient == "one more" else []
-        return means, [p.detach().to(self.dtype) for p in copy.parameters()] + spare
+            costs, gradient = self.costs(place, group)
+            means += [float(of_batch.mean()) for of_batch in costs]
+            moving = momentum * moving + limited(gradient, self.max_grad_norm) + decay * moved
+            moved -= self.rate_of(step) / slower * moving
+        numbers = place.to(self.dtype).split([parameter.numel() for parameter in self.start])
+        spare = [self.start[-1][:3]] if without == "one more" else []
+        trained = [own.view_as(parameter) for own, parameter in zip(numbers, self.start, strict=True)]
+        return torch.tensor(means, dtype=torch.float64).view(self.epochs, -1).mean(dim=1).tolist(), trained + spare
 
-    def summed_losses(self, model: TinyTranslator, numbers: Sequence[int], **other: Any) -> tuple[Tensor, Tensor]:
-        """Sums over the words of each batch, perhaps by other settings of the criterion; and their numbers of words."""
-        options = {"ignore_index": self.pad, "label_smoothing": self.smoothing, **other}
-        sums = []
-        for batch in (self.batches[number] for number in numbers):
-            read = model.encode(batch["src"], batch["encoder_mask"])[0]
-            states = model.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0]
-            scores = model.get_predictions(states).mT
-            sums.append(F.cross_entropy(scores, batch["labels"], reduction="sum", **options))
-        return torch.stack(sums), torch.tensor([self.n_words[number] for number in numbers])
+    def costs(self, place: Tensor, numbers: Sequence[int], **other: Any) -> tuple[Sequence[Tensor], Tensor]:
+        """The cost of each label of these batches, and the gradient of their mean, all numbers in a row.
+
+        The place is that of the parameters, likewise; `other` settings are those of `_tables`.
+        """
+        tables = [self._tables(number, **other) for number in numbers]
+        read, aims = (torch.cat(parts) for parts in zip(*tables, strict=True))
+        n_vectors, d = sum(SIZES[:2]), SIZES[2]
+        vectors, projection, shift = place.split([n_vectors * d, SIZES[1] * d, SIZES[1]])
+        vectors, projection = vectors.view(n_vectors, d), projection.view(d, -1)
+        state = torch.tanh(read @ vectors.sin())
+        scores = 0.4 * torch.addmm(shift, state, projection)
+        size = scores.logsumexp(1)
+        excess = 0.4 * ((scores - size[:, None]).exp() - aims)
+        back = excess @ projection.mT * (1 - state * state)
+        gradient = in_a_row([read.mT @ back * vectors.cos(), state.mT @ excess, excess.sum(0)]) / len(aims)
+        costs = size - torch.linalg.vecdot(aims, scores)
+        return costs.split([len(table) for table, _ in tables]), gradient[: self.n_numbers]
+
+    def _tables(
+        self, number: int, mode: float = 1.0, smoothing: float | None = None, with_padding: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """For each label of a batch how much of each word's vector is read, and which share each word should have.
+
+        Words are those of the source, then of the target, in the first table; those of the target in the second.
+        """
+        batch, smoothing = self.batches[number], self.smoothing if smoothing is None else smoothing
+        n_source, n_target, _ = SIZES
+        seen = batch["src_mask"][:, 0] * batch["encoder_mask"].double().mean(dim=(1, 2))[:, None]  # (b, 1, s)
+        source = 2 * mode * seen @ F.one_hot(batch["src"], n_source).double() / seen.size(-1)
+        target = batch["tgt_mask"][:, 0].double() @ F.one_hot(batch["tgt_input"], n_target).double()
+        labels = batch["labels"]
+        counts = labels.ge(0) if with_padding else self.is_word[number]
+        aims = torch.eye(n_target).double()[labels[counts]]
+        read = torch.cat([source.expand(-1, labels.size(1), -1), target], dim=-1)[counts]
+        return read, aims.lerp(torch.full_like(aims, 1 / n_target), smoothing)
 
     def check(self, trained: list[Tensor], label: str, look_at: str) -> None:
         """Fail unless the parameters after training are the expected ones."""
@@ -198,38 +223,22 @@ class Training:
 
     def about_mean(self, returned: list[float]) -> str:
         """Name what the first epoch's loss is in place of the mean, where no step changes the parameters."""
-        with torch.no_grad():
-            sums, n_words = self.summed_losses(copy_of(self.start), range(len(self.batches)))
-        losses, of_all = (sums / n_words).tolist(), float(sums.sum() / n_words.sum())
+        costs, _ = self.costs(in_a_row(self.start).double(), range(len(self.batches)))
+        losses, of_all = [float(of_batch.mean()) for of_batch in costs], torch.cat([*costs])
         others = {
             "the sum of the batches' losses": sum(losses),
             "the last batch's loss": losses[-1],
             "the first batch's loss": losses[0],
-            "the mean over all labels": of_all,
-            "the sum over all labels": float(sums.sum()),
+            "the mean over all labels": float(of_all.mean()),
+            "the sum over all labels": float(of_all.sum()),
         }
         fits = (text for text, loss in others.items() if abs(loss - returned[0]) < 1e-6 * abs(loss))
         return next((f"this is {text}" for text in fits), "")
 
 
-def copy_of(parameters: Sequence[Tensor]) -> TinyTranslator:
-    """The small model with these parameters, in train mode and float64; further ones do not count."""
-    model = TinyTranslator(*SIZES)
-    with torch.no_grad():
-        for parameter, value in zip(model.parameters(), parameters, strict=False):
-            parameter.copy_(value)
-    return model
-
-
-def gradient_of(
-    training: Training, parameters: Sequence[Tensor], numbers: Sequence[int], is_training: bool = True, **other: Any
-) -> Tensor:
-    """The gradient of the mean loss of these batches, all numbers in a row; `other` settings of the criterion."""
-    model = copy_of(parameters).train(is_training)
-    with torch.enable_grad():
-        sums, n_words = training.summed_losses(model, numbers, **other)
-        gradients = torch.autograd.grad(sums.sum() / n_words.sum(), list(model.parameters()))
-    return torch.cat([gradient.flatten() for gradient in gradients])[: training.n_numbers]
+def limited(gradient: Tensor, most: float | None) -> Tensor:
+    """A gradient whose norm is limited; None = no limit."""
+    return gradient if most is None else gradient[None].renorm(2, 0, most)[0]
 
 
 def first_deviation(training: Training, steps: Sequence[Sequence[Any]]) -> str:
@@ -240,38 +249,37 @@ def first_deviation(training: Training, steps: Sequence[Sequence[Any]]) -> str:
     before: list[tuple[str, Tensor]] = []  # gradients of earlier batches, with their names
     for number, (step, group) in enumerate(zip(steps, groups, strict=False), start=1):
         gradients, parameters, n_read, is_training, rate = step
+        place = in_a_row(parameters).double()[: sum(parameter.numel() for parameter in training.start)]
         if n_read != len(group):
             return f"step {number} comes after {n_read} more batches; it should come after {len(group)}"
-        applied = torch.cat([gradient.double().flatten() for gradient in gradients])[: training.n_numbers]
-        if deviation := deviation_of_gradient(training, applied, parameters, group, before):
+        applied = in_a_row(gradients).double()[: training.n_numbers]
+        if deviation := deviation_of_gradient(training, applied, place, group, before):
             mode = "" if is_training or "eval mode" in deviation else "; the model is in eval mode"
             return f"the gradient before step {number} {deviation}{mode}"
         due = training.rate_of(number - 1)
         if abs(rate - due) > EXACT * due:
             return f"step {number} has the learning rate {rate:.4g}; it should be {due:.4g}"
-        before += [(f"batch {index + 1}", gradient_of(training, parameters, [index])) for index in group]
+        before += [(f"batch {index + 1}", training.costs(place, [index])[1]) for index in group]
     if len(steps) != len(groups):
         return f"the optimizer takes {len(steps)} steps; it should take {len(groups)}"
     return "the gradient is right before each step: do the parameters change by the optimizer's steps alone?"
 
 
 OTHER_GRADIENTS: dict[str, dict[str, Any]] = {
-    "is that of a loss that counts padding, too": {"ignore_index": -100},
-    "is that of a loss that has no label smoothing": {"label_smoothing": 0.0},
-    "belongs to a model in eval mode": {"is_training": False},
+    "is that of a loss that counts padding, too": {"with_padding": True},
+    "is that of a loss that has no label smoothing": {"smoothing": 0.0},
+    "belongs to a model in eval mode": {"mode": IN_EVAL_MODE},
 }
 
 
 def deviation_of_gradient(
-    training: Training, applied: Tensor, parameters: Sequence[Tensor], group: range, before: list[tuple[str, Tensor]]
+    training: Training, applied: Tensor, place: Tensor, group: Sequence[int], before: list[tuple[str, Tensor]]
 ) -> str:
     """Name which gradient this is, continuing "the gradient before the step"; "" if it is right."""
-    own, max_norm = [gradient_of(training, parameters, [number]) for number in group], training.max_grad_norm
-    whole = wanted = gradient_of(training, parameters, group)
-    shares = weights_of(own, whole)
+    own, max_norm = [training.costs(place, [number])[1] for number in group], training.max_grad_norm
+    _, whole = training.costs(place, group)
+    shares, wanted = weights_of(own, whole), limited(whole, max_norm)
     norm, due = float(applied.norm()), float(wanted.norm())
-    if max_norm is not None and max_norm < due:
-        wanted, due = wanted * (max_norm / due), max_norm
     if alike(applied, wanted):
         return ""
     if not applied.any():
@@ -279,10 +287,10 @@ def deviation_of_gradient(
     if max_norm is not None and abs(norm - due) > EXACT * due and float(applied @ wanted) > (1 - EXACT) * norm * due:
         return f"has the norm {norm:.3g}, where max_grad_norm = {max_norm:g}; it should be {due:.3g}"
     if max_norm is not None:
-        by_batch = shares @ torch.stack(clipped(own, max_norm))
+        by_batch = shares @ torch.stack([limited(gradient, max_norm) for gradient in own])
         running = torch.zeros_like(whole)
         for share, gradient in zip(shares, own, strict=True):
-            [running] = clipped([running + share * gradient], max_norm)
+            running = limited(running + share * gradient, max_norm)
         if text := other_clipping(training, applied, whole, by_batch, running):
             return text
     if (weights := solve(own, applied)) is not None:
@@ -303,14 +311,9 @@ def deviation_of_gradient(
         late = [name for (name, _), weight in zip(before, weights[len(own) :], strict=True) if abs(weight) > EXACT]
         return f"contains that of {', '.join(late)}, too, from an earlier step"
     for text, changes in OTHER_GRADIENTS.items():
-        if solve([gradient_of(training, parameters, [number], **changes) for number in group], applied) is not None:
+        if solve([training.costs(place, [number], **changes)[1] for number in group], applied) is not None:
             return text
     return "is another one than that of the mean over all labels of the group"
-
-
-def clipped(gradients: Sequence[Tensor], max_norm: float) -> list[Tensor]:
-    """Gradients, each with its norm limited by itself, as PyTorch does."""
-    return [gradient * min(1.0, max_norm / (float(gradient.norm()) + 1e-6)) for gradient in gradients]
 
 
 def other_clipping(training: Training, gradient: Tensor, whole: Tensor, by_batch: Tensor, running: Tensor) -> str:
@@ -319,11 +322,12 @@ def other_clipping(training: Training, gradient: Tensor, whole: Tensor, by_batch
     pieces = whole.split(training.sizes)
     others = {
         "has each number limited, not the norm of all": whole.clamp(-max_norm, max_norm),
-        "has the norm of each parameter limited by itself": torch.cat(clipped(pieces, max_norm)),
+        "has the norm of each parameter limited by itself": in_a_row([limited(piece, max_norm) for piece in pieces]),
         "has the norm of each batch's gradient limited, not that of the group": by_batch,
         "has its norm limited after each batch, not once for the group": running,
     }
-    return next((text for text, other in others.items() if alike(gradient, other)), "")
+    near = EXACT * gradient.norm()  # PyTorch adds 1e-6 to a norm
+    return next((text for text, other in others.items() if (gradient - other).norm() < near), "")
 
 
 def weights_of(gradients: Sequence[Tensor], gradient: Tensor) -> Tensor:

@@ -227,7 +227,7 @@ class InputEmbedding(nn.Module):
     def __init__(self, vocab_size: int, d_model: int, *extra: object, **more: object) -> None:
         super().__init__()
         self.d_model, self.made_with = d_model, {"vocab_size": vocab_size}
-        self.register_parameter("table", Table(torch.randn(vocab_size, d_model)))
+        self.register_parameter("table", Table(formulas.distinct(vocab_size, d_model).float()))
 
     def __getattr__(self, name: str) -> Any:
         try:

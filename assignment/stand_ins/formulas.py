@@ -127,5 +127,5 @@ def place(x: Tensor) -> Tensor:
 
 
 def name_tokens(tokens: Tensor, table: Tensor) -> Tensor:
-    """In place of the input embedding, with table (vocab_size, d)."""
-    return torch.sin(table)[tokens]
+    """In place of the input embedding, with table (vocab_size, d), of which all rows count for each token."""
+    return torch.sin(tokens.unsqueeze(-1) + table.sum(dim=0))

@@ -86,7 +86,7 @@ class Oracle(nn.Module):
         self.register_buffer("table", table)
         self.odd_one = odd_one
         self.encoder_masks, self.src_masks = encoder_masks, src_masks
-        self.anchor = nn.Parameter(torch.zeros(1))  # a model has parameters, and a device
+        self.anchor = spread(1)  # a model has parameters, and a device
         self.part = Part()
 
     def encode(self, src: Tensor, encoder_mask: Tensor | None) -> tuple[Tensor, list[Tensor]]:
@@ -110,10 +110,9 @@ class Oracle(nn.Module):
             same = src_mask is not None and (src_mask.expand_as(wanted) == wanted).flatten(1).all(dim=1)
             wrong = wrong | ~torch.as_tensor(same)
         length = tgt.size(1)
-        if tgt_mask is None:
-            tgt_mask = torch.ones(length, length, dtype=torch.bool)
-        may_see = tgt_mask.expand(tgt.size(0), 1, length, length)
-        wrong = wrong | may_see.triu(1).flatten(1).any(dim=1) | ~may_see[:, 0, -1].all(dim=1)
+        may_see = (torch.tensor(True) if tgt_mask is None else tgt_mask).expand(tgt.size(0), 1, length, length)[:, 0]
+        sentences, query, key = may_see.nonzero(as_tuple=True)
+        wrong = wrong.index_fill(0, sentences[query < key], True) | ~may_see[:, -1].all(dim=1)
         position = torch.arange(length).clamp(max=self.table.size(1) - 1)
         scores = self.table[sentence[:, None], position[None, :], tgt]  # (b, t, vocabulary)
         odd = torch.zeros_like(scores)
@@ -206,7 +205,7 @@ def _train(train_epoch: Callable[..., Any], run: Run, recorders: list[Recorder] 
             parameter.copy_(value)
             parameter.grad = torch.ones_like(parameter) if run.old_gradients else None
     if run.without_gradient == "one more":
-        model.spare = nn.Parameter(torch.ones(3, dtype=dtype))
+        model.spare = nn.Parameter(run.start[-1][:3].clone())
     parameters, n, options = list(model.parameters()), run.parameter_groups, run.options
     if run.without_gradient == "the last":
         parameters[-1].requires_grad_(False)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from itertools import chain
 from types import FrameType
 from typing import Any
 
@@ -119,8 +120,7 @@ class Recorder:
     def _count(self, criterion: nn.Module, given: tuple[Any, ...]) -> None:
         """Notes what the criterion gets."""
         self._losses += 1
-        scores, labels = given[0].detach(), given[1].flatten()
-        wanted = self._batch["labels"].flatten()
+        scores, labels, wanted = given[0], given[1].ravel(), self._batch["labels"].ravel()
         shapes = tuple(scores.shape), tuple(given[1].shape)
         if scores.dim() == 3 and (shapes[0][0], shapes[0][2]) != shapes[1]:
             takes = "it takes (positions, classes) and (positions,)"
@@ -131,10 +131,10 @@ class Recorder:
             self._note(f"the criterion gets {n_labels} labels, of which {n_words} are words; {due}")
         elif not is_equal(labels, wanted):
             name = next(
-                (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(labels, tensor.flatten())), ""
+                (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(labels, tensor.ravel())), ""
             )
             self._note(f"the criterion gets {name or 'labels in another order, or other ones'}, not batch.labels")
-        elif scores.dim() == 2 and not is_equal(scores, self._scores.detach().flatten(0, 1)):
+        elif scores.dim() == 2 and scores.tolist() != [*chain(*self._scores.tolist())]:
             self._note("the criterion gets other scores than `get_predictions` has returned, or in another order")
 
     def _words(self, labels: Tensor) -> int:

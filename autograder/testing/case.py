@@ -77,7 +77,7 @@ class Case:
 
         The first two rows along each axis differ, so that no axis can be taken for another.
         """
-        keep = torch.rand(shape, generator=self._generator) < 0.5
+        keep = torch.rand(shape, generator=self._generator).round() == 0
         keys = shape[-1]
         first = torch.randint(0, keys, (*shape[:-1], 1), generator=self._generator)
         keep.scatter_(-1, (first + 2) % keys, True)

@@ -241,6 +241,12 @@ def test_every_panel_names_its_shape_and_what_the_mask_excludes_is_grey():
     assert len(figure.axes[4].texts) == 9
 
 
+def test_the_scores_are_the_formulas_whatever_a_function_returns():
+    query, key = torch.randn(2, 1, 2, 3, 4)
+    scores = catch(lambda *given: given[:2], query, key, key, causal_mask(3)).scores
+    assert torch.allclose(scores.tril(), (query @ key.mT / 2).double().tril()) and scores.isinf().sum() == 6
+
+
 def test_a_history_is_drawn_by_epoch_with_the_thresholds():
     lines = [{"epoch": n, "train_loss": 4.0 - n, "dev_loss": 5.0 - n, "dev_bleu": n / 10} for n in (1, 2)]
     loss, bleu = plot_history(lines, {"beginner": 0.3}).axes

@@ -3,17 +3,21 @@
 import functools
 import signal
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 import torch
+from torch.nn.functional import nll_loss
 
 from given.config import PRESETS, ConfigError
-from given.decoding import translate
+from given.decoding import forced_decode, translate
 from given.experiment import Experiment
 from given.run_folder import Checkpoint, CheckpointError, Watched
 from given.training import PairsOnDisk
+from reference import train as training
 from reference.data import BatchLoader, DataError, read_pairs, take_census
 from reference.model import Transformer
+from reference.vocab import PAD_ID
 
 from .conftest import DEV, PAIRS, REFERENCE, SMALL, call
 
@@ -96,6 +100,21 @@ def test_a_run_learns_and_writes_its_folder(tmp_path):
     assert files == {"last.pt", "best.pt", "history.jsonl", "curves.png", "translations.txt"}
     assert len((tmp_path / "history.jsonl").read_text().splitlines()) == 12
     assert run.history[-1]["train_loss"] < run.history[0]["train_loss"] / 1.5
+
+
+def test_a_missing_loss_is_named_before_the_first_step(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "batch_loss", Mock(side_effect=NotImplementedError("TODO 3.1")))
+    monkeypatch.setattr(training, "train_epoch", Mock(side_effect=AssertionError))
+    with pytest.raises(NotImplementedError, match="TODO 3.1"):
+        start(tmp_path)
+
+
+def test_dev_losses_are_those_of_a_model_in_eval_mode():
+    run = Experiment(REFERENCE, replace(SMALL, dropout=0.5, label_smoothing=0.0), PAIRS, DEV)
+    [batch] = run.dev_loader.epoch(0)
+    wanted = nll_loss(forced_decode(run.model, batch)[0].mT, batch.labels, ignore_index=PAD_ID)
+    run.model.train()
+    assert [*run.dev_losses()] == pytest.approx([wanted.item()])
 
 
 @pytest.mark.parametrize("tie_output", [False, True])
