@@ -10,9 +10,11 @@ from torch import Tensor
 from autograder.testing.case import SubmissionUnderTest
 from autograder.testing.comparison import describe, expect_parts, fail
 from autograder.testing.results import observing
+from foundation.texts import printable
 
 COMPONENT = "decode.beam_decode"
 VOCAB, PAD, BOS, EOS = 16, 4, 1, 3  # other ids than the assignment's, which a search might have hard-coded
+LONGEST_NOTE = 200
 ALMOST_NEVER = -30.0  # the log-probability of all that a table does not name
 
 
@@ -25,6 +27,7 @@ class Tables:
         self.table[..., self.eos] = 2 * ALMOST_NEVER  # a sentence that strays from the tables does not end
         self._rows = self.table.numpy()  # the same memory: single numbers are written faster this way
         self.words = [token for token in torch.randperm(VOCAB).tolist() if token not in special]
+        self._noticed, self._searched = "", dict[str, Any]()  # by the last search: what it did wrong, and its arguments
 
     def say(self, sentence: int, *rows: str) -> None:
         """Sets probabilities of next tokens, as in "1 w0: w1 0.7, eos 0.3": at position 1, after w0.
@@ -49,26 +52,53 @@ class Tables:
 
     def search(self, submission: SubmissionUnderTest, sentences: list[int], **settings: Any) -> list[list[int]]:
         """The ids that the submission's search finds for these sentences, as one batch; see `described`."""
-        lines, _ = run_search(submission, self.described(sentences, **settings))
+        lines, _ = self.run(submission, self.described(sentences, **settings))
         return read_lines(lines, len(sentences))
 
-    def compare(self, returned: list[list[int]], wanted: list[list[int]], label: str, look_at: str) -> None:
-        """Fail unless these ids were found."""
-        for number, (ids, due) in enumerate(zip(returned, wanted, strict=True), start=1):
-            if ids != due:
-                with observing(partial(self._observe, ids, due)):
-                    fail(f"sentence {number} of {len(wanted)}: {label}", f"{due}", f"{ids}"[:500], look_at)
+    def run(self, submission: SubmissionUnderTest, how: dict[str, Any]) -> tuple[Any, Any]:
+        """Run a search as described: what it returns, and the mode that it leaves the model in."""
+        returned = submission.apply("search", COMPONENT, how)
+        lines, mode, noticed = expect_parts(returned, ("translations", "mode", "notes"), "what comes back")
+        self._searched, self._noticed = how, printable(str(noticed), LONGEST_NOTE)
+        return lines, mode
 
-    def _observe(self, returned: list[int], wanted: list[int]) -> str:
+    def compare(self, returned: list[list[int]], wanted: list[list[int]], label: str, look_at: str) -> None:
+        """Fail unless these ids were found by the last search."""
+        for number, (ids, due) in enumerate(zip(returned, wanted, strict=True)):
+            if ids != due:
+                with observing(partial(self._observe, returned, wanted, number)):
+                    fail(f"sentence {number + 1} of {len(wanted)}: {label}", f"{due}", f"{ids}"[:500], look_at)
+
+    def _observe(self, all_returned: list[list[int]], all_wanted: list[list[int]], number: int) -> str:
         """Name what is to be seen in ids that were found in place of others."""
+        returned, wanted = all_returned[number], all_wanted[number]
+        if self._noticed:
+            return self._noticed
         for name, special in (("bos", self.bos), ("eos", self.eos), ("padding", self.pad)):
             if special in returned:
                 return f"{name}, {special}, is in what was returned"
+        scores = [self._score(number, ids) for ids in (returned, wanted)]
+        if math.isfinite(sum(scores)):
+            of_returned, of_wanted = (f"{score:.4g}" for score in scores)
+            how = f"log p / length ** {self._searched['options'].get('length_penalty', 0.6):g}, eos counted"
+            return f"its score ({how}) is {of_returned}; that of the expected ids is {of_wanted}"
+        if returned in all_wanted:
+            return f"this is the translation of sentence {all_wanted.index(returned) + 1}"
         if returned == wanted[: len(returned)]:
-            return f"the last {len(wanted) - len(returned)} ids are missing"
+            return f"the last {len(wanted) - len(returned)} ids are missing: does the search end too early?"
         return f"there are {len(returned) - len(wanted)} ids too many" * bool(
             wanted and wanted == returned[: len(wanted)]
         )
+
+    def _score(self, number: int, ids: list[int]) -> float:
+        """The score of ids as the translation of a sentence of the last search; -inf for what almost never comes."""
+        options, (sources, _) = self._searched["options"], self._searched["given"]
+        tokens = [*ids, self.eos][: options["max_length"]]
+        rows = self.table[sources[number, 0]]
+        steps = zip([self.bos, *tokens[:-1]], tokens, strict=True)
+        total = sum(float(rows[min(n, len(rows) - 1), before, token]) for n, (before, token) in enumerate(steps))
+        length = float(len(tokens) ** options.get("length_penalty", 0.6))
+        return total / length if total > ALMOST_NEVER else -math.inf
 
     def described(
         self,
@@ -107,13 +137,6 @@ class Tables:
     def ids(self, *numbers: int) -> list[int]:
         """The ids of the words w0, w1, … with these numbers."""
         return [self.words[number] for number in numbers]
-
-
-def run_search(submission: SubmissionUnderTest, how: dict[str, Any]) -> tuple[Any, Any]:
-    """Run a search: what it returns, and the mode that it leaves the model in."""
-    returned = submission.apply("search", COMPONENT, how)
-    lines, mode = expect_parts(returned, ("translations", "mode"), "what comes back")
-    return lines, mode
 
 
 def read_lines(returned: object, count: int) -> list[list[int]]:

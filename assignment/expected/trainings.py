@@ -6,6 +6,7 @@ of two tables, and costs and gradients follow from these in closed form.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import torch
@@ -258,7 +259,9 @@ def first_deviation(training: Training, steps: Sequence[Sequence[Any]]) -> str:
             return f"the gradient before step {number} {deviation}{mode}"
         due = training.rate_of(number - 1)
         if abs(rate - due) > EXACT * due:
-            return f"step {number} has the learning rate {rate:.4g}; it should be {due:.4g}"
+            others = (n for n in range(1, 20) if abs(rate - training.rate_of(n - 1)) <= EXACT * rate)
+            of_other = "".join(f", that of step {n}" for n in islice(others, 1)) * ("schedule" in training.state)
+            return f"step {number} has the learning rate {rate:.4g}{of_other}; it should be {due:.4g}"
         before += [(f"batch {index + 1}", training.costs(place, [index])[1]) for index in group]
     if len(steps) != len(groups):
         return f"the optimizer takes {len(steps)} steps; it should take {len(groups)}"
@@ -296,9 +299,9 @@ def deviation_of_gradient(
     if (weights := solve(own, applied)) is not None:
         labels = [training.batches[number]["labels"] for number in group]
         counts_of = {
+            "equally, however many labels they have": [1.0 for _ in labels],
             "by all their labels, padding too": [float(x.numel()) for x in labels],
             "by their numbers of sentences": [float(len(x)) for x in labels],
-            "equally, however many labels they have": [1.0 for _ in labels],
         }
         for text, factors in counts_of.items():
             other = torch.tensor(factors, dtype=torch.float64)

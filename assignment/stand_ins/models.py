@@ -74,6 +74,9 @@ class Oracle(nn.Module):
     next token depends on the position and on the token before it. In train mode, with another mask for the encoder
     than it expects, with another source mask than its sentence has, or if it could see later tokens, it always
     predicts the token `odd_one`. So it does while its part is in train mode.
+
+    Attributes:
+        wrong: the first of these that has happened, in words; "" for none.
     """
 
     table: Tensor
@@ -85,7 +88,7 @@ class Oracle(nn.Module):
         super().__init__()
         self.register_buffer("table", table)
         self.odd_one = odd_one
-        self.encoder_masks, self.src_masks = encoder_masks, src_masks
+        self.encoder_masks, self.src_masks, self.wrong = encoder_masks, src_masks, ""
         self.anchor = spread(1)  # a model has parameters, and a device
         self.part = Part()
 
@@ -96,6 +99,7 @@ class Oracle(nn.Module):
             wanted = self.encoder_masks[sentence]
             same = encoder_mask is not None and (encoder_mask.expand_as(wanted) == wanted).flatten(1).all(dim=1)
             sentence = torch.where(torch.as_tensor(same), sentence, -1)
+            self._note(sentence < 0, "`encode` gets another mask than the one for the encoder")
         return sentence[:, None, None].expand(-1, src.size(1), 1).to(self.table.dtype), []
 
     def decode(
@@ -103,21 +107,30 @@ class Oracle(nn.Module):
     ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
         """The negative log-probabilities (b, t, vocabulary) from the table."""
         sentence = memory[:, 0, 0].long()
-        wrong = (sentence < 0) | torch.tensor(self.training or self.part.training)
+        is_training = torch.tensor(self.training or self.part.training)
+        self._note(is_training, "the model, or a part of it, is in train mode during the search")
+        wrong = (sentence < 0) | is_training
         sentence = sentence.clamp(min=0)
         if self.src_masks is not None:
             wanted = self.src_masks[sentence]
             same = src_mask is not None and (src_mask.expand_as(wanted) == wanted).flatten(1).all(dim=1)
             wrong = wrong | ~torch.as_tensor(same)
+            self._note(~torch.as_tensor(same), "`decode` gets a source mask that is not that of a row's sentence")
         length = tgt.size(1)
         may_see = (torch.tensor(True) if tgt_mask is None else tgt_mask).expand(tgt.size(0), 1, length, length)[:, 0]
         sentences, query, key = may_see.nonzero(as_tuple=True)
-        wrong = wrong.index_fill(0, sentences[query < key], True) | ~may_see[:, -1].all(dim=1)
+        sees_wrong = torch.zeros_like(wrong).index_fill(0, sentences[query < key], True) | ~may_see[:, -1].all(dim=1)
+        self._note(sees_wrong, "`decode` gets a target mask that is not the causal one")
+        wrong = wrong | sees_wrong
         position = torch.arange(length).clamp(max=self.table.size(1) - 1)
         scores = self.table[sentence[:, None], position[None, :], tgt]  # (b, t, vocabulary)
         odd = torch.zeros_like(scores)
         odd[..., self.odd_one] = 50.0
         return -torch.where(wrong[:, None, None], odd, scores), [], []
+
+    def _note(self, happens: Tensor, text: str) -> None:
+        if happens.any():
+            self.wrong = self.wrong or text
 
     def get_predictions(self, output: Tensor) -> Tensor:
         """(b, t, vocabulary) -> log-probabilities of the same shape."""
@@ -254,8 +267,8 @@ def settings(
     return {name: repr(value) for name, value in values.items()}
 
 
-def search(decode: Callable[..., Any], how: dict[str, Any]) -> tuple[Any, bool]:
-    """Decode with an `Oracle` for a model: the result, and whether the model is in train mode afterwards.
+def search(decode: Callable[..., Any], how: dict[str, Any]) -> tuple[Any, bool, str]:
+    """Decode with an `Oracle` for a model: the result, whether it is in train mode afterwards, and what was wrong.
 
     Args:
         decode: of the submission.
@@ -265,7 +278,7 @@ def search(decode: Callable[..., Any], how: dict[str, Any]) -> tuple[Any, bool]:
     model = Oracle(*how["oracle"]).train(how["is_training"])
     model.part.train(how["is_training"] is not how.get("is_mixed", False))
     returned = decode(model, *how["given"], **how["options"])
-    return returned, model.training
+    return returned, model.training, model.wrong
 
 
 def make_batch(batch: Any, sources: list[list[int]], targets: list[list[int]]) -> dict[str, Tensor]:

@@ -14,7 +14,6 @@ from assignment.expected.search_tables import (
     eight_sentences,
     garden_path,
     read_lines,
-    run_search,
     short_or_long,
     translations_of,
 )
@@ -136,7 +135,7 @@ def test_settings_together(submission: SubmissionUnderTest, case: Case, name: st
     options: dict[str, Any] = {"beam_size": beam_size, "length_penalty": penalty, "max_length": max_length}
     how = {**options, "length": length, "is_mixed": more.get("is_mixed", False)}
     search = tables.described(sentences, is_training, case.padding_mask(8, length), encoder_masks, **how)
-    lines, mode = run_search(submission, search)
+    lines, mode = tables.run(submission, search)
     wanted = translations_of(tables, sentences, beam_size, max_length)
     returned = read_lines(lines, len(wanted))
     label = f"{len(wanted)} sentences with " + ", ".join(f"{key} = {value}" for key, value in options.items())

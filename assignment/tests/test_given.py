@@ -45,7 +45,7 @@ def test_greedy_search(submission: SubmissionUnderTest, case: Case) -> None:
     src, mask = torch.tensor([[1, 3], [0, 3]]), torch.ones(2, 1, 1, 2, dtype=torch.bool)
     options = {"bos_id": bos, "eos_id": eos, "pad_id": pad, "max_length": 6}
     how = {"oracle": (table, 3), "is_training": True, "given": (src, mask), "options": options}
-    returned, _ = submission.apply("search", "decode.greedy_decode", how)
+    returned, *_ = submission.apply("search", "decode.greedy_decode", how)
     wanted = [[], [5, 7, 4]]
     is_plain = isinstance(returned, list) and all(isinstance(line, list) for line in returned)
     is_plain = is_plain and all(type(token) is int for line in returned for token in line)

@@ -31,8 +31,11 @@ SIZES = re.compile("size|shape|dimension|broadcast", re.I)
 """Words of a message about sizes."""
 MOST_SHOWN = 6
 """So many numbers of an input stand in a message."""
-MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
-CONVERTED = "The arguments have one dtype: does a step convert to another?"
+MIXED = (
+    "All inputs and parameters of this test are float64, but something here is float32: a tensor that is made without "
+    "dtype=, or a parameter that is not registered as a part of the module?"
+)
+CONVERTED = "The arguments have one dtype: does a step convert to another, or make a tensor without dtype=?"
 STATE = "a call must not depend on earlier ones or on chance (dropout): keep nothing on self, in globals or in defaults"
 IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
 
@@ -105,7 +108,7 @@ def explain(
     error: Exception, inputs: Inputs, inside: Callable[[Inputs], str] | None = None, mixed: str = MIXED
 ) -> None:
     """Adds to an error of a call what its inputs, and perhaps its parts, show."""
-    if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
+    if "double" in (text := str(error).lower()) and "float" in text:
         error.add_note(mixed)
     error.add_note("\n".join(about_sizes(str(error), inputs)))
     is_of_code = isinstance(error, (*CALL_FAILED, AttributeError))  # after a time limit there is no time left

@@ -42,11 +42,12 @@ def look(
     def find() -> str:
         result = call(inputs)
         if not alike(result, call(inputs)):
-            is_training = getattr(getattr(module, "__self__", module), "training", False)
+            is_training = getattr(getattr(module, "__self__", module), "training", None)
             if inside and is_training and (text := inside(inputs)):
                 return text
-            where = "where, and at which rate, is dropout" if getattr(module, "training", False) else "is dropout"
-            return f"two equal calls give different results: {where} active?"
+            where = "where, and at which rate, is dropout" if is_training else "is dropout"
+            mode = "in eval mode " if is_training is False else ""
+            return f"{mode}two equal calls give different results: {where} active?"
         if any(alike(result, wanted) for wanted in tried(formulas, inputs)):
             return ""  # what is off by rounding is near the right result of other arguments, too
         looks = [

@@ -225,7 +225,7 @@ def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome]) -> Outc
     """The failure that explains most, first of all a change of arguments; of equal ones the first.
 
     The first row of a table is the plain one. The question of another row is asked only where that one passes: what is
-    wrong with plain inputs is wrong with special ones, too.
+    wrong with plain inputs is wrong with special ones, too. A table that tries several settings together comes last.
     """
     tables: dict[str, list[str]] = {}
     for outcome in outcomes or missed:
@@ -236,6 +236,8 @@ def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome]) -> Outc
     def rank(outcome: Outcome) -> int:
         if SKIPPED in outcome.message:  # because of what other failures say
             return 100
+        if "_together[" in outcome.test:
+            return 50
         is_plain, is_observed = outcome.test in plain, OBSERVED in outcome.message
         is_error = outcome.is_missed and outcome.state is not State.FAILED
         signs = (

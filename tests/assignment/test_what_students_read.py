@@ -43,7 +43,13 @@ READ = {
     "training-labels-as-input": "`decode` gets batch.labels as tgt; it should be batch.tgt_input",
     "training-returns-last-loss": "this is the last batch's loss",
     "training-padding-in-the-loss": "the criterion is not called",
+    "training-scheduler-before-optimizer": "step 1 has the learning rate 0.25, that of step 2; it should be 0.5",
     "beam-bos-returned": "observed: bos, ",
+    "beam-eos-not-counted": "its score (log p / length ** 1, eos counted) is -0.",
+    "beam-encoder-mask-ignored": "`encode` gets another mask than the one for the encoder",
+    "beam-source-mask-of-first-sentence": "`decode` gets a source mask that is not that of a row's sentence",
+    "beam-train-mode": "the model, or a part of it, is in train mode during the search",
+    "beam-unended-lost-beside-ended": "length ** 0, eos counted) is -0.",
 }
 SEVERAL = {
     "multi-head-length-of-query": ("attention.py, line ", "inputs:   query (", "sizes:    ", " gets key of shape ("),
