@@ -132,8 +132,10 @@ def test_everybody_on_the_roster_can_be_excused_or_marked(typed, output, tmp_pat
     assert [row["status"] for row in rows.values()] == ["excused", "graded", "graded", "excused"]
     assert [row["score"] for row in rows.values()] == [None, 50, 71.5, None]
     assert rows["dora"]["comments"] == "by hand: an oral exam"
+    assert (rows["anna"]["1.1"], rows["dora"]["1.1"], rows["eve"]["1.1"]) == (4, None, None), "not a 0 in any task"
     assert "excused (2): Anna, Eve\n" in typed.out
-    assert " Dora 71.5* " in page(output, "../class") and " Eve excused " in page(output, "../class")
+    text = page(output, "../class")
+    assert " Dora 71.5* " in text and " Eve excused " in text and " 1.1 Input embedding 4 4 " in text, "nor in its mean"
     roster = tmp_path / "canvas.csv"
     roster.write_text("Student,ID,SIS Login ID\nAnna,1,anna\nBob,2,bob\nCarl,3,carl\nDora,4,dora\nEve,5,eve\n")
     assert typed.run("export-marks", output, "--for", "canvas", "--roster", roster) == 0
