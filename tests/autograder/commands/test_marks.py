@@ -190,7 +190,7 @@ def test_what_was_to_help_never_costs_points(typed, failed, output, assignment):
     assert [typed.row(name)["1.2"] for name in ("bob", "carl")] == [14, 2]
 
 
-def test_waiting_marks_are_those_of_the_summary(typed, failed):
+def test_waiting_marks_are_those_of_the_summary(typed, failed, output):
     """With decisions by hand and late days; what changes no mark is not counted."""
     typed.grade()
     assert typed.decide("override", "anna", "--task", "1.2", "--points", "10", "--why", "x") == 0
@@ -202,5 +202,9 @@ def test_waiting_marks_are_those_of_the_summary(typed, failed):
     typed.grade("--again")
     assert "2 marks would change" in typed.out and "bob" not in typed.out.partition("would change")[2]
     _, _, after = re.search(r"  anna: ([\d.]+)( → )([\d.]+)\n", typed.out).groups()
+    typed.run("export-marks", output, "--for", "moodle")
+    assert "the earlier mark counts, as another waits for `grade-class --keep`: anna, carl\n" in typed.err
     typed.grade("--again", "--keep")
     assert typed.row()["score"] == float(after) != before
+    typed.run("export-marks", output, "--for", "moodle")
+    assert "--keep" not in typed.err
