@@ -79,6 +79,8 @@ def test_points_comments_and_late_days_count_and_are_shown(typed, output, log):
 
 
 def test_a_sitting_gives_points(typed, output, tmp_path):
+    (tmp_path / "roster.csv").write_text("id,name,group\nanna,Anna,G\nbob,Bob,\ncarl,Carl,\ndora,Dora,G\n")
+    typed.options = ["--roster", tmp_path / "roster.csv"]
     typed.grade()
     questions = tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in "ABCD")
     (tmp_path / "oral" / "sitting-noon").mkdir(parents=True)
@@ -91,6 +93,7 @@ def test_a_sitting_gives_points(typed, output, tmp_path):
     assert "points of task E.5 for 2 sheets" in typed.out
     typed.grade()
     assert (typed.row()["score"], typed.row()["E.5"], typed.row("bob")["E.5"]) == (106, 6, 2)
+    assert typed.row("dora")["E.5"] == 0, "a partner has a sheet of her own"
     assert typed.run(*words, "1.3") == 2 and "--task 1.3: it has points without a sitting" in typed.err
 
 
