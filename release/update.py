@@ -1,7 +1,7 @@
 """`python -m release update FOLDER`: the last build for a student who has begun to work.
 
 What was handed out lies in the folder itself, in `.handed_out.zip`; what is new is taken from `dist/`. Files that both
-sides have changed are merged by `git merge-file`, line by line, notebooks too: Jupyter writes them as the release does.
+sides have changed are merged by `git merge-file`, line by line, notebooks too, all of them written as Jupyter does.
 """
 
 import argparse
@@ -14,6 +14,8 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import nbformat
 
 from foundation.command_line import Parser
 from foundation.places import HANDED_OUT, ROOT
@@ -146,12 +148,11 @@ def _read(folder: Path, path: str) -> bytes | None:
 
 def _merged(path: str, base: bytes | None, present: bytes, content: bytes) -> bytes | None:
     """The merged content; None where both have changed the same, or the student's cannot be read."""
-    if base is None or not path.endswith((".py", ".ipynb")):
+    merge = {".py": merge_texts, ".ipynb": merge_notebooks}.get(Path(path).suffix)
+    if base is None or merge is None:
         return None
     try:
-        text = merge_texts(base.decode("utf-8"), present.decode("utf-8"), content.decode("utf-8"))
-        if text and path.endswith(".ipynb"):
-            json.loads(text)
+        text = merge(base.decode("utf-8"), present.decode("utf-8"), content.decode("utf-8"))
     except ValueError:  # no UTF-8, or no notebook
         return None
     return text.encode("utf-8") if text else None
@@ -164,9 +165,32 @@ def merge_texts(base: str, student: str, new: str) -> str | None:
     hint, and a corrected release often changes the hint. So hints are renewed first, in the old release and in the
     student's text alike; then a change of the hint does not touch a change of the statement below it.
     """
-    renewed = hints_of(new)
-    for key, hint in hints_of(base).items():
-        base, student = (text.replace(hint, renewed.get(key, hint), 1) for text in (base, student))
+    for old, hint in renewed_hints(base, new):
+        base, student = (text.replace(old, hint, 1) for text in (base, student))
+    return _merge_lines(base, student, new)
+
+
+def merge_notebooks(base: str, student: str, new: str) -> str | None:
+    """Do the same with notebooks, whichever program has saved the student's: Colab breaks lines otherwise than Jupyter.
+
+    Raises: ValueError where the student's, or what the merged lines make, is no notebook.
+    """
+    try:
+        of_base, of_student, of_new = sides = [nbformat.reads(text, as_version=4) for text in (base, student, new)]
+    except (AttributeError, KeyError, TypeError, nbformat.ValidationError) as error:
+        raise ValueError("no notebook") from error
+    codes = ["".join(f"{cell.source}\n" for cell in side.cells if cell.cell_type == "code") for side in sides]
+    for old, hint in renewed_hints(codes[0], codes[2]):
+        for side in (of_base, of_student):
+            if cell := next((cell for cell in side.cells if old in cell.source), None):
+                cell.source = cell.source.replace(old, hint, 1)
+    text = _merge_lines(*(f"{nbformat.writes(side)}\n" for side in (of_base, of_student, of_new)))
+    if text:
+        json.loads(text)
+    return text
+
+
+def _merge_lines(base: str, student: str, new: str) -> str | None:
     if student in (base, new):
         return new
     with tempfile.TemporaryDirectory(prefix="merge-") as name:
@@ -175,6 +199,12 @@ def merge_texts(base: str, student: str, new: str) -> str | None:
             path.write_bytes(text.encode("utf-8"))
         done = subprocess.run(["git", "merge-file", "-p", *paths], capture_output=True, check=False)  # noqa: S603, S607 (file names of ours; git lies where the user has it)
     return None if done.returncode else done.stdout.decode("utf-8")
+
+
+def renewed_hints(base: str, new: str) -> list[tuple[str, str]]:
+    """Return each hint of the old release that the new one has in other words, and those."""
+    renewed = hints_of(new)
+    return [(hint, renewed[key]) for key, hint in hints_of(base).items() if renewed.get(key, hint) != hint]
 
 
 def hints_of(text: str) -> dict[tuple[str, int], str]:

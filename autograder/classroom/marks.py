@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -276,7 +276,8 @@ def results_of(
 ) -> list[Result]:
     """A result for each student, in the roll's order; records by key of the submission, decisions by student's id.
 
-    Who handed in nothing has a mark if people decided something: no other part is attempted.
+    Who handed in nothing has a mark if people decided something: no other part is attempted. If they decided about the
+    whole, nothing is known of single tasks, which then have no points of their own.
     """
     results = []
     judgement = next((record.judgement for record in records.values()), None)
@@ -288,6 +289,8 @@ def results_of(
         mark = mark_of(record.judgement, decided, policy, member) if record else None
         if nothing and not record and any(kind in ("points", "excused") for kind, _ in decided):
             mark = mark_of(nothing, decided)
+            if mark.by_hand or mark.excused:
+                mark = replace(mark, parts=tuple(part for part in mark.parts if part.by_hand))
         results.append(Result(member, record, mark))
     return results
 

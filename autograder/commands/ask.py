@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from foundation.processes import Ended, ask_forked
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import find_students, read_roll
+from ..classroom.entries import Roll, find_students, read_roll
 from ..classroom.grading import hold
 from ..classroom.marks import Decision, decide
 from ..grading.provenance import Seeds, seeds_of_term
@@ -95,25 +96,39 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
     from ..own_work.sheets import Examiner, Sheet
 
     roll, entries = class_in(options, assignment, options.output)
-    names, sheets = roll.names(), dict[str, Sheet]()
+    asked, sheets = asked_in(roll, entries), dict[str, Sheet]()
     tqdm.monitor_interval = 0  # its thread would be forked along
     with hold(options.output), open_grader(assignment, TEST_REFERENCES, options.level) as grader:
         examiner = Examiner(grader, seeds, options.sitting or "", options.hunt)
 
-        def draw(entry: HandedIn) -> Sheet:
+        def draw(key: str) -> Sheet:
+            entry, name = asked[key]
             try:
-                return examiner.sheet(entry.key, names[entry.key], take_in(entry.source, options.release, assignment))
+                return examiner.sheet(key, name, take_in(entry.source, options.release, assignment))
             except IntakeError as error:
-                return Sheet(entry.key, names[entry.key], reason=str(error))
+                return Sheet(key, name, reason=str(error))
 
-        answers = ask_forked(entries, draw, SECONDS, options.jobs)
-        for entry, sheet in tqdm(answers, "students", len(entries), unit="student", disable=None):
+        answers = ask_forked(list(asked), draw, SECONDS, options.jobs)
+        for key, sheet in tqdm(answers, "students", len(asked), unit="student", disable=None):
             if isinstance(sheet, Ended):
                 grader.renew()
-                print(f"autograder: {printable(entry.entry)}: no questions were drawn: {sheet.reason}", file=sys.stderr)
+                where = printable(asked[key][0].entry)
+                print(f"autograder: {where}: no questions were drawn: {sheet.reason}", file=sys.stderr)
             else:
-                sheets[entry.key] = sheet
-    return [sheets[entry.key] for entry in entries if entry.key in sheets], len(entries) - len(sheets)
+                sheets[key] = sheet
+    return [sheets[key] for key in asked if key in sheets], len(asked) - len(sheets)
+
+
+def asked_in(roll: Roll, entries: Sequence[HandedIn]) -> dict[str, tuple[HandedIn, str]]:
+    """What each student has handed in, and the name, by the key of the submission; of partners, by each one's id."""
+    names, asked = roll.names(), dict[str, tuple[HandedIn, str]]()
+    for entry in entries:
+        partners = [member for member in roll.members if member.key == entry.key]
+        if len(partners) == 1:
+            asked[entry.key] = entry, names[entry.key]
+        else:
+            asked |= {member.id: (entry, member.called) for member in partners}
+    return asked
 
 
 def scan(options: argparse.Namespace) -> int:
@@ -145,9 +160,10 @@ def scan(options: argparse.Namespace) -> int:
         print(f"{counted(missing, 'sheet')} without answers")
     if task:
         roll, who = read_roll(options.marks, assignment), who_decides(None)
+        # All, before any gets points: partners by their ids, and who has handed in otherwise since.
+        by_id = {student: [member for member in roll.members if member.id == student] for student in right}
         by_key = {student: [member for member in roll.members if member.key == student] for student in right}
-        # All, before any gets points: several for a group, and who has handed in otherwise since.
-        members = {student: by_key[student] or find_students(roll, student) for student in right}
+        members = {student: by_id[student] or by_key[student] or find_students(roll, student) for student in right}
         for student, n in right.items():
             points = round(task.points * n / len(answers[student]), 2)
             why = f"sitting: {n} of {len(answers[student])} answers"

@@ -15,16 +15,18 @@ from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import find_students, read_roll
-from ..classroom.grading import Results
-from ..classroom.marks import WHOLE, Decision, decide, decisions_in, results_of, with_items
+from ..classroom.grading import WAITING, Results
+from ..classroom.marks import DECISIONS, WHOLE, Decision, decide, decisions_in, results_of, with_items
 from ..classroom.roster import read_roster
 from ..grading.provenance import seeds_of_term
 from ..grading.record import Part
 from ..platforms.platform import Student
 from ..reports.exports import IMPORTING, export, grades_of
+from ..reports.pages import CLASS
 from .arguments import Commands, add_command, print_note
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
+FIRST = "run grade-class, and export again"
 MOST_DAYS = 1000
 """More than any term has."""
 WITHOUT_ID = "no student in the roster, or more than one, has these ids or names, so enter these marks by hand"
@@ -215,7 +217,8 @@ def export_class(options: argparse.Namespace) -> int:
     check_folder(output)
     assignment = read_assignment(options.assignment)
     roll = read_roll(options.marks, assignment)
-    records = Results(options.marks, seeds_of_term(ROOT)).records(roll.names())
+    stored = Results(options.marks, seeds_of_term(ROOT))
+    records = stored.records(roll.names())
     decisions = decisions_in(options.marks)
     if not records:
         raise UserError(f"{options.marks}: no records of this term's grader in it; run `grade-class` first")
@@ -228,6 +231,11 @@ def export_class(options: argparse.Namespace) -> int:
     print(f"{name}: {output / name}.csv" + (f", {archive}" if archive.exists() else ""))
     unmarked = [f"{result.member.name} ({result.status})" for result in results if result.score is None]
     print_note("no score", unmarked)
+    changed = [result.member.name for result in results if result.record and stored.kept(result.member.key, WAITING)]
+    print_note("the earlier mark counts, as another waits for `grade-class --keep`", changed)
+    page, decided = options.marks / CLASS, options.marks / DECISIONS
+    if archive.exists() and page.exists() and decided.exists() and page.stat().st_mtime < decided.stat().st_mtime:
+        print(f"note: {archive.name} has pages from before the last decision; {FIRST}", file=sys.stderr)
     for text in filter(None, (table.doubt, table.note)):
         print(f"note: {name}: {text}", file=sys.stderr)
     remedy = "name its list of students with --roster" if not options.roster else WITHOUT_ID

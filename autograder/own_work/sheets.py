@@ -52,9 +52,9 @@ NONE = "-"
 
 @dataclass(frozen=True)
 class Sheet:
-    """The questions for one student, or for partners."""
+    """The questions for one student."""
 
-    key: str  # of the submission
+    key: str  # of the submission; where it has several authors, the student's id
     name: str
     questions: tuple[Question, ...] = ()
     reason: str = ""  # why there are too few

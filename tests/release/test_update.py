@@ -1,5 +1,6 @@
 """`python -m release update` on a student's folder: answers stay, news arrive."""
 
+import json
 import os
 import re
 import shutil
@@ -180,17 +181,23 @@ def notebook(*sources: str) -> bytes:
 
 
 def test_a_notebook_keeps_answers_and_own_cells_and_gets_news(tmp_path) -> None:
-    old = notebook("prose", "# TODO 1.1: do it.\nraise 1", "test 1")
-    new = notebook("corrected prose", "# TODO 1.1: do it.\nraise 1", "test 2")
-    begun = nbformat.reads(notebook("prose", "# TODO 1.1: do it.\nreturn x", "my own", "test 1"), as_version=4)
+    todo = 'raise NotImplementedError("TODO 1.1")'
+    old = notebook("prose …", f"# TODO 1.1: do it.\n{todo}\n", "test 1")
+    new = notebook("corrected prose …", f"# TODO 1.1: do it well.\n{todo}\n", "test 2")
+    begun = nbformat.reads(notebook("prose …", "# TODO 1.1: do it.\nreturn x", "my own", "test 1"), as_version=4)
     begun.cells[1].update(execution_count=3, outputs=[new_output("stream", text="shown")])
     begun.cells[2].id, begun.cells[3].id = "mine", "cell-2"
     (tmp_path / "a.ipynb").write_text(nbformat.writes(begun))
     [change] = changes_of(tmp_path, {"a.ipynb": old}, {"a.ipynb": new})
     merged = nbformat.reads(change.wanted, as_version=4)
-    expected = ["corrected prose", "# TODO 1.1: do it.\nreturn x", "my own", "test 2"]
+    expected = ["corrected prose …", "# TODO 1.1: do it well.\nreturn x", "my own", "test 2"]
     assert change.how == "merged" and [cell.source for cell in merged.cells] == expected
     assert merged.cells[1].outputs[0].text == "shown"
-    (tmp_path / "a.ipynb").write_text("{")
+    colab = json.loads(nbformat.writes(begun)) | {"metadata": {"colab": {"provenance": []}}}
+    (tmp_path / "a.ipynb").write_text(json.dumps(colab, indent=2, ensure_ascii=True))
     [change] = changes_of(tmp_path, {"a.ipynb": old}, {"a.ipynb": new})
-    assert (change.path, change.wanted) == ("a.ipynb.new", new)
+    assert [cell.source for cell in nbformat.reads(change.wanted, as_version=4).cells] == expected, "saved by Colab"
+    for text in ("{", "{}", "[]", '{"nbformat": 4, "nbformat_minor": 5, "cells": [{}]}'):
+        (tmp_path / "a.ipynb").write_text(text)
+        [change] = changes_of(tmp_path, {"a.ipynb": old}, {"a.ipynb": new})
+        assert (change.path, change.wanted) == ("a.ipynb.new", new)

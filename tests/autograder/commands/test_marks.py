@@ -79,6 +79,8 @@ def test_points_comments_and_late_days_count_and_are_shown(typed, output, log):
 
 
 def test_a_sitting_gives_points(typed, output, tmp_path):
+    (tmp_path / "roster.csv").write_text("id,name,group\nanna,Anna,G\nbob,Bob,\ncarl,Carl,\ndora,Dora,G\n")
+    typed.options = ["--roster", tmp_path / "roster.csv"]
     typed.grade()
     questions = tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in "ABCD")
     (tmp_path / "oral" / "sitting-noon").mkdir(parents=True)
@@ -91,6 +93,7 @@ def test_a_sitting_gives_points(typed, output, tmp_path):
     assert "points of task E.5 for 2 sheets" in typed.out
     typed.grade()
     assert (typed.row()["score"], typed.row()["E.5"], typed.row("bob")["E.5"]) == (106, 6, 2)
+    assert typed.row("dora")["E.5"] == 0, "a partner has a sheet of her own"
     assert typed.run(*words, "1.3") == 2 and "--task 1.3: it has points without a sitting" in typed.err
 
 
@@ -132,8 +135,10 @@ def test_everybody_on_the_roster_can_be_excused_or_marked(typed, output, tmp_pat
     assert [row["status"] for row in rows.values()] == ["excused", "graded", "graded", "excused"]
     assert [row["score"] for row in rows.values()] == [None, 50, 71.5, None]
     assert rows["dora"]["comments"] == "by hand: an oral exam"
+    assert (rows["anna"]["1.1"], rows["dora"]["1.1"], rows["eve"]["1.1"]) == (4, None, None), "not a 0 in any task"
     assert "excused (2): Anna, Eve\n" in typed.out
-    assert " Dora 71.5* " in page(output, "../class") and " Eve excused " in page(output, "../class")
+    text = page(output, "../class")
+    assert " Dora 71.5* " in text and " Eve excused " in text and " 1.1 Input embedding 4 4 " in text, "nor in its mean"
     roster = tmp_path / "canvas.csv"
     roster.write_text("Student,ID,SIS Login ID\nAnna,1,anna\nBob,2,bob\nCarl,3,carl\nDora,4,dora\nEve,5,eve\n")
     assert typed.run("export-marks", output, "--for", "canvas", "--roster", roster) == 0
@@ -188,7 +193,7 @@ def test_what_was_to_help_never_costs_points(typed, failed, output, assignment):
     assert [typed.row(name)["1.2"] for name in ("bob", "carl")] == [14, 2]
 
 
-def test_waiting_marks_are_those_of_the_summary(typed, failed):
+def test_waiting_marks_are_those_of_the_summary(typed, failed, output):
     """With decisions by hand and late days; what changes no mark is not counted."""
     typed.grade()
     assert typed.decide("override", "anna", "--task", "1.2", "--points", "10", "--why", "x") == 0
@@ -200,5 +205,9 @@ def test_waiting_marks_are_those_of_the_summary(typed, failed):
     typed.grade("--again")
     assert "2 marks would change" in typed.out and "bob" not in typed.out.partition("would change")[2]
     _, _, after = re.search(r"  anna: ([\d.]+)( → )([\d.]+)\n", typed.out).groups()
+    typed.run("export-marks", output, "--for", "moodle")
+    assert "the earlier mark counts, as another waits for `grade-class --keep`: anna, carl\n" in typed.err
     typed.grade("--again", "--keep")
     assert typed.row()["score"] == float(after) != before
+    typed.run("export-marks", output, "--for", "moodle")
+    assert "--keep" not in typed.err

@@ -58,17 +58,19 @@ def test_each_student_gets_a_sheet_with_the_rosters_name_whoever_else_ends_the_p
         (tmp_path / "class" / name).mkdir(parents=True)
         (tmp_path / "class" / name / "layers.py").write_text(f"# by {name}\n")
     (tmp_path / "class" / "dora.zip").write_bytes(b"no archive")
-    (tmp_path / "roster.csv").write_text("id,name\nanna,Anna Adler\nben,Ben Berg\ncarl,Carl Cohn\ndora,Dora Dorn\n")
+    roster = "id,name,group\nanna,Anna Adler,G\nben,Ben Berg,\ncarl,Carl Cohn,\ndora,Dora Dorn,\neve,Eve Ems,G\n"
+    (tmp_path / "roster.csv").write_text(roster)
     monkeypatch.setattr("autograder.commands.ask.open_grader", lambda *arguments: nullcontext(StubExaminer()))
     monkeypatch.setattr("autograder.own_work.sheets.Examiner", lambda *arguments: StubExaminer())
     words = ["--jobs", "1", "--output", str(tmp_path / "oral"), "--roster", str(tmp_path / "roster.csv")]
     assert main(["ask", str(tmp_path / "class"), *words]) == 1
     printed = capsys.readouterr()
     assert "autograder: ben: no questions were drawn: ended with status 9\n" in printed.err
-    names = [line.partition("  ")[0] for line in printed.out.splitlines()[:3]]
-    assert names == ["Anna Adler", "Carl Cohn", "Dora Dorn"]
+    names = [line.partition("  ")[0] for line in printed.out.splitlines()[:4]]
+    assert names == ["Anna Adler (anna)", "Eve Ems (eve)", "Carl Cohn", "Dora Dorn"], "partners have one each"
     page = (tmp_path / "oral" / "answers.html").read_text()
-    assert page.count("<article") == 3 and all(name in page for name in names) and "What, ben?" not in page
+    assert page.count("<article") == 4 and all(name in page for name in names) and "What, ben?" not in page
+    assert "What, anna?" in page and "What, eve?" in page
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import zipfile
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.entries import Roll, write_roll
 from autograder.classroom.grading import Results
-from autograder.classroom.marks import with_items
+from autograder.classroom.marks import Decision, decide, with_items
 from autograder.platforms.platform import Student
 from autograder.reports.exports import IMPORTING, harmless
 from autograder.testing.results import ItemMark
@@ -69,6 +70,17 @@ def test_names_that_students_chose_stay_names(run, marks):
     run("canvas")
     run("moodle")
     assert first == {path.name: path.read_bytes() for path in (marks / "export").iterdir()}, "the same marks, the same"
+
+
+def test_pages_from_before_a_decision_are_named(run, marks, capsys):
+    page = marks / "class.html"
+    page.touch()
+    run("canvas")
+    assert "pages" not in capsys.readouterr().err
+    decide(marks, Decision(student="anna", kind="points", value=50, text="an oral exam", by="x"))
+    os.utime(page, (0, 0))
+    run("canvas")
+    assert "canvas-feedback.zip has pages from before the last decision; run grade-class" in capsys.readouterr().err
 
 
 TITLE = ASSIGNMENT.title
