@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from foundation.command_line import UserError
 from foundation.places import SECRET, term_secret
 from foundation.processes import CPU, FAILED, WALL, Ended, ask_forked, run_forked, time_limit
-from foundation.texts import as_score, clean, counted, first_of, printable
+from foundation.texts import as_score, clean, counted, first_of, printable, with_comment
 from foundation.whole_files import check_file, check_folder, in_one_piece, write_whole
 
 
@@ -167,3 +167,11 @@ def test_what_takes_longer_is_stopped_and_an_outer_limit_outlives_an_inner_one(c
         pass
     spin(0.01)
     assert not struck
+
+
+def test_a_todo_is_told_with_its_comment_or_that_its_line_was_left():
+    lines = ["# TODO 1.2: average", "# the values.", 'raise NotImplementedError("TODO 1.2")']
+    assert with_comment("TODO 1.2", lines, 3) == "TODO 1.2: average the values."
+    left = with_comment("TODO 1.2", [*lines[:2], "x = 1", lines[2]], 4)
+    assert left == "TODO 1.2: once that is written, delete the line that raises this error"
+    assert with_comment("not yet", [*lines[:2], "x = 1", lines[2]], 4) == "not yet"
