@@ -28,6 +28,8 @@ _CUT = " … [cut]"
 
 COMMENT = re.compile(r"# TODO (?P<number>\d+\.\d+|E\.\d+): (?P<text>\S.*)")
 """The first line of the comment, without its indentation."""
+TODO = re.compile(r"TODO (\d+\.\d+|E\.\d+)")
+"""The message of an error that marks one."""
 
 
 def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:
@@ -89,10 +91,17 @@ def as_threshold(value: float) -> str:
 def with_comment(message: str, lines: Sequence[str], line: int) -> str:
     """The message of an error with the text of the comment above the statement that raised it, which is in this line.
 
-    Such as `TODO 1.2: compute the scaled scores, …`; the message as it is where no such comment stands there.
+    Such as `TODO 1.2: compute the scaled scores, …`. Where code stands between the two, the TODO may be done, and the
+    statement left behind.
     """
     hint = hint_above(lines, line)
-    return f"{message}: {hint[1]}" if hint and message == f"TODO {hint[0]}" else message
+    if hint and message == f"TODO {hint[0]}":
+        return f"{message}: {hint[1]}"
+    return (
+        f"{message}: once that is written, delete the line that raises this error"
+        if TODO.fullmatch(message)
+        else message
+    )
 
 
 def hint_above(lines: Sequence[str], line: int) -> tuple[str, str] | None:

@@ -46,6 +46,10 @@ MOST_SCORES = 2**19  # of such a batch for each position: sentences times tokens
 class Stopped(KeyboardInterrupt):
     """Ctrl-C was pressed, and the step that it met is finished."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Returns what a notebook shows in place of a traceback."""
+        return ["training was stopped; `run` of the same Experiment, in a new cell, goes on, and a new one begins anew"]
+
 
 class Experiment(Setup):
     """A model in training, with its complete state.

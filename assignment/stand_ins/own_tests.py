@@ -22,6 +22,8 @@ def attend(
 
     A query that may attend to nothing gets 0.
     """
+    if mask is not None:  # which PyTorch's own wants with two axes at least
+        mask = mask.expand(*query.shape[:-1], key.size(-2))
     units = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-1], key.size(-2))
     context, weights = (
         scaled_dot_product_attention(query, key, values, attn_mask=mask, **options) for values in (value, units)

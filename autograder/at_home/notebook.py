@@ -40,8 +40,9 @@ TRANSLATIONS = "translations.txt"
 PREDICTIONS = "predictions.json"
 
 
-Answers = tuple[Sources, dict[str, list[str]], dict[Cell, str]]
-"""The modules; of each with answers, the cell and line of each of its lines; why a cell is unreadable."""
+Answers = tuple[Sources, dict[str, list[str]], dict[Cell, str], dict[str, str]]
+"""The modules; of each with answers, the cell and line of each of its lines; why a cell is unreadable; and of names
+what is doubtful about where the saved notebooks define them."""
 
 
 class Course:
@@ -73,6 +74,7 @@ class Course:
 
     def predict(self, number: str, choice: str = "") -> None:
         """Prints whether a choice about a task, a letter, is right, and why if it is; it earns no points."""
+        number = str(number)  # 1.2 is meant as "1.2", here and below
         question = self._questions.get(number)
         if question is None or (choice and choice not in question["letters"]):
             known = f"one of the letters {', '.join(question['letters'])}" if question else "a task with a question"
@@ -88,6 +90,7 @@ class Course:
         Returns the points that it earns; nbgrader reads them below the cell. The same seed gives the same random
         inputs; None gives new ones.
         """
+        number = str(number)
         task = next((task for task in self.assignment.tasks if task.number == number), None)
         if task is None:
             known = ", ".join(task.number for task in self.assignment.tasks)
@@ -95,7 +98,7 @@ class Course:
         if task.threshold is not None:
             print(self._about_translations(task, task.threshold))
             return 0.0
-        sources, origins, unreadable = self.answers()
+        sources, origins, unreadable, doubts = self.answers()
 
         def locate(module: str, line: int) -> str:
             lines = origins.get(module, [])
@@ -104,10 +107,13 @@ class Course:
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
         try:
             result, text = run_task(task, sources, seed, self.assignment, locate)
-        except KeyboardInterrupt:
-            raise UserError(f"check({number!r}) was stopped") from None
+        except KeyboardInterrupt as stop:
+            where = f" in {stop}" if str(stop) else ""
+            raise UserError(f"check({number!r}) was stopped{where}") from None
         untold = {cell: why for cell, why in unreadable.items() if f"{cell}, {why}" not in text}
-        parts = [text, *describe_unreadable(untold), *self._hints(task, sources, result.state)]
+        names = (component.partition(".")[2] for component in task.components)
+        notes = [f"note, once you hand in what is saved: {doubts[name]}" for name in names if name in doubts]
+        parts = [text, *describe_unreadable(untold), *notes, *self._hints(task, sources, result.state)]
         if result.state is State.NOT_ATTEMPTED:
             parts.append("The tests see your answer as you have last run or saved it.")
         print("\n\n".join(parts))
@@ -116,13 +122,13 @@ class Course:
     def understand(self, number: str) -> None:
         """Asks three questions about the answer to a task whose tests pass."""
         try:
-            print(questions.tell(number, self.answers()[0], self.assignment))
+            print(questions.tell(str(number), self.answers()[0], self.assignment))
         except UserError as error:
             print(error)
 
     def box(self, number: str, student: str, kind: str = "box") -> Callable[..., object]:
         """Return the answer to a task with the changed line of a hunt; or as it is, where `kind` is "right"."""
-        return boxes.open_box(number, student, self.answers()[0], self.assignment, kind)
+        return boxes.open_box(str(number), student, self.answers()[0], self.assignment, kind)
 
     def _hints(self, task: Task, sources: Sources, state: State) -> list[str]:
         """Hints, after some failed attempts."""
@@ -157,7 +163,8 @@ def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, lo
     if task.tests_of:  # their points depend on what students do not have: the faults that their tests find
         result = replace(result, score=0.0)
     judged = {component.partition(".")[0] for component in task.components} - {*assignment.own_tests}
-    mentions = find_mentions({name: sources[name] for name in judged & sources.keys()}, assignment.contract.forbidden)
+    own = {name: sources[name] for name in judged & sources.keys()}
+    mentions = find_mentions(own, assignment.contract.forbidden, locate)
     return result, "\n".join([as_text(result, tests, printed, seed), *mentions])
 
 
@@ -197,13 +204,14 @@ def assemble(folder: Path, history: Sequence[str], skeleton: Sources, assignment
             saved += (cell for cell in read_notebook(path.read_bytes(), path.name) if not cell.is_text)
         except RefusedError as error:
             raise IntakeError(f"{path.name}: {error}") from None
+    doubts = Distribution(saved, skeleton, assignment, "your notebooks").doubts  # what grading will say of them
     saved = [cell for cell in saved if defined.isdisjoint(_definitions(cell))]
     distribution = Distribution([*saved, *live], skeleton, assignment, "your notebooks")
     # A cell that was run and defines nothing, such as a misspelled experiment, stays in the history for good.
     counting = {
         cell: why for cell, why in distribution.unreadable.items() if cell.notebook != HERE or _definitions(cell)
     }
-    return {**skeleton, **distribution.sources}, distribution.origins, counting
+    return {**skeleton, **distribution.sources}, distribution.origins, counting, doubts
 
 
 def _latest(cells: list[Cell]) -> list[Cell]:

@@ -16,7 +16,7 @@ from copy import copy
 from dataclasses import dataclass, field
 
 from foundation.assignment_file import Assignment
-from foundation.texts import printable
+from foundation.texts import first_of, printable
 
 from .sources import RefusedError, Source, Sources, names_in, parse
 
@@ -222,8 +222,12 @@ class Distribution:
             for name in () if _is_general(statement.node) else statement.binds | statement.changes:
                 self.makers.setdefault(name, []).append(statement)
         self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
-        self.notes = describe_unreadable(self.unreadable)
+        self.doubts: dict[str, str] = {}  # name -> what a person should know of where it is defined
         chosen = {name: best for name in self.home if (best := self._choose(name))}
+        missing = [name for name in self._to_write() if name not in chosen]
+        uncounted = [f"no cell defines {first_of(missing, MOST_NOTES)}: not attempted"] if missing else []
+        self.notes = [*describe_unreadable(self.unreadable), *self.doubts.values(), *uncounted]
+        self.doubts |= {name: f"no cell defines {name}: not attempted" for name in missing}
         self.sources: dict[str, Source] = {}  # the modules that the cells define
         self.origins: dict[str, list[str]] = {}  # of each the cell and line that each line comes from
         for module in self.contract:
@@ -255,8 +259,14 @@ class Distribution:
         chosen = max(reversed(candidates), key=rank)
         cells = list(dict.fromkeys(str(statement.cell) for statement in candidates))
         if len(cells) > 1:
-            self.notes.append(f"{name} is defined in {' and in '.join(cells)}: the one in {chosen.cell} counts")
+            self.doubts[name] = f"{name} is defined in {' and in '.join(cells)}: the one in {chosen.cell} counts"
         return chosen
+
+    def _to_write(self) -> list[str]:
+        """The names of the contract that were handed out with a TODO."""
+        nodes = (node for module in self.contract for node in ast.parse(self.release[module][1]).body)
+        todo = {node.name for node in nodes if isinstance(node, DEFINITIONS) and _has_todo(node)}
+        return [name for names in self.contract.values() for name in names if name in todo]
 
     def _module(self, module: str, roots: list[Statement]) -> list[Line]:
         """A module's lines: the release's, followed by the definitions and what they need."""

@@ -57,7 +57,7 @@ class InProcessSubmission:
 
     def __init__(self, sources: Sources, assignment: Assignment, locate: Locate = in_module) -> None:
         """Takes the modules to be tested, the assignment with their contract, and where a student finds a line."""
-        self.contract = assignment.contract
+        self.contract, self.locate = assignment.contract, locate
         self._stand_ins = stand_ins_of(assignment)
         compile_nothing()
         name = f"submission_{next(_numbers)}"
@@ -266,6 +266,8 @@ def run_in_process(tests: Collection, submission: InProcessSubmission, task: Tas
         with redirect_stdout(printed), redirect_stderr(printed):
             tests.hand_over(submission, seed)
             tests.run_items([item for item in tests.items if item.get_closest_marker(task.marker)])
+    except KeyboardInterrupt as stop:  # says where, such as in a loop without end
+        raise KeyboardInterrupt(*own_lines(traceback.extract_tb(stop.__traceback__))[-1:]) from None
     finally:
         submission.close()
     return printed.getvalue()

@@ -52,7 +52,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         descriptors: Sequence[int] = (),
     ) -> None:
         self.sources, self.contract = sources, assignment.contract
-        self._sources, self._assignment, self._zygote, self._locate = sources, assignment, zygote, locate
+        self._sources, self._assignment, self._zygote, self.locate = sources, assignment, zygote, locate
         self.budget = Budget(assignment.limits, is_fair)
         self._output = Output(assignment.limits.output_kb << 10)
         self.notices = Notices()
@@ -104,7 +104,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         if self._session is None or not self._session.is_alive or self._session.sources != sources:
             self.restart()
             kept, self._descriptors = self._descriptors, ()
-            shared = (self.budget, self._output, self.notices, self._locate)
+            shared = (self.budget, self._output, self.notices, self.locate)
             self._session = Session(self._zygote, sources, self._assignment, *shared, kept)
             layers = self._session.layers
             if self._layers not in (None, layers):

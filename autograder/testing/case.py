@@ -166,6 +166,9 @@ class SubmissionUnderTest(Protocol):
     def sources(self) -> Sources:
         """The submission's modules."""
 
+    def locate(self, module: str, line: int) -> str:
+        """Where a student finds a line of a module, such as "work.ipynb, cell 7, line 3"; "" for given code."""
+
     def build(
         self, component: str, *args: Any, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: Any
     ) -> nn.Module:

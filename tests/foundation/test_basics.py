@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from foundation.command_line import UserError
 from foundation.places import SECRET, term_secret
 from foundation.processes import CPU, FAILED, WALL, Ended, ask_forked, run_forked, time_limit
-from foundation.texts import as_score, clean, counted, first_of, printable
+from foundation.texts import as_score, clean, counted, first_of, printable, with_comment
 from foundation.whole_files import check_file, check_folder, in_one_piece, write_whole
 
 
@@ -199,3 +199,11 @@ def test_children_end_with_their_parent():
     with time_limit(20):
         assert os.read(pipe, 100) == b"", "all that could write have ended"
     os.close(pipe)
+
+
+def test_a_todo_is_told_with_its_comment_or_that_its_line_was_left():
+    lines = ["# TODO 1.2: average", "# the values.", 'raise NotImplementedError("TODO 1.2")']
+    assert with_comment("TODO 1.2", lines, 3) == "TODO 1.2: average the values."
+    left = with_comment("TODO 1.2", [*lines[:2], "x = 1", lines[2]], 4)
+    assert left == "TODO 1.2: once that is written, delete the line that raises this error"
+    assert with_comment("not yet", [*lines[:2], "x = 1", lines[2]], 4) == "not yet"

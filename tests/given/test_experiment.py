@@ -11,7 +11,7 @@ from torch.nn.functional import nll_loss
 
 from given.config import PRESETS, ConfigError
 from given.decoding import forced_decode, translate
-from given.experiment import Experiment
+from given.experiment import Experiment, Stopped
 from given.run_folder import Checkpoint, CheckpointError, Watched
 from given.training import PairsOnDisk
 from reference import train as training
@@ -141,8 +141,9 @@ def test_a_run_that_is_stopped_within_an_epoch_resumes_bit_for_bit(tmp_path, und
     whole, folder = undisturbed(config)
     before = signal.getsignal(signal.SIGINT)
     at_batch(press_ctrl_c, batch)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(Stopped) as stop:
         start(tmp_path, config)
+    assert "goes on" in stop.value._render_traceback_()[0]  # by IPython
     assert signal.getsignal(signal.SIGINT) == before
     assert 0 < Checkpoint.load(REFERENCE, tmp_path / "last.pt").step < whole.step
     torch.manual_seed(999)

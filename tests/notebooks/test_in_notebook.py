@@ -187,6 +187,57 @@ def test_an_answer_that_waits_for_input_is_told_so(notebooks, history, course, c
     assert "EOFError: nobody can answer input() while code is tested" in capsys.readouterr().out
 
 
+def test_what_is_saved_and_what_was_run_may_differ(notebooks, folder, history, course, capsys) -> None:
+    """Then the note says which counts: a second definition, a name that is gone."""
+    name = "task_1_4_LayerNorm"
+    history += ["import torch\nfrom torch import Tensor, nn", solved(course, "LayerNorm")]
+    assert notebooks.check("1.4") == 10
+    assert "note" not in capsys.readouterr().out
+    path = folder / "1_building_blocks.ipynb"
+    content = json.loads(path.read_text())
+    cell = next(cell for cell in content["cells"] if cell["id"] == name)
+    copied = {**cell, "id": "copied", "metadata": {}}
+    for cells, note in (
+        (
+            [cell, copied],
+            r"saved: LayerNorm is defined in .*, cell 1 \(task_1_4_LayerNorm\) and in .*, cell 2: the one in",
+        ),
+        ([{**cell, "cell_type": "markdown"}], "saved: no cell defines LayerNorm: not attempted"),
+    ):
+        path.write_text(json.dumps({**content, "cells": cells}))
+        assert notebooks.check("1.4") == 10
+        assert re.search(note, capsys.readouterr().out)
+
+
+def test_a_number_may_stand_for_its_text(notebooks, capsys) -> None:
+    notebooks.check(1.4)
+    assert "1.4 Layer normalisation" in capsys.readouterr().out
+
+
+def test_a_check_that_is_stopped_says_where(notebooks, history) -> None:
+    """An infinite loop, which the student interrupts."""
+    history.append(
+        "from torch import nn\nclass LayerNorm(nn.Module):\n    def __init__(self, d_model, epsilon=0):\n"
+        "        raise KeyboardInterrupt"
+    )
+    with pytest.raises(UserError, match=r"check\('1.4'\) was stopped in this notebook, cell 1, line 4: raise Keyb"):
+        notebooks.check("1.4")
+
+
+def test_a_line_is_where_the_student_finds_it(notebooks, history, capsys) -> None:
+    """Of an own test that rejects right code, and of what grading refuses; a mask may have any number of axes."""
+    history += [
+        "import torch\nfrom torch import nn",
+        "class TestAttention:\n    def test_it(self, attention):\n        q = torch.ones(1, 1, 2, 2)\n"
+        "        attention(q, q, q, torch.tensor([True, False]))\n        assert False",
+        "class LayerNorm(nn.Module):\n    def __init__(self, d_model, epsilon=0):\n        nn.LayerNorm(3)",
+    ]
+    notebooks.check("E.4")
+    assert "test_it fails on right 1 (this notebook, cell 2, line 5, AssertionError" in capsys.readouterr().out
+    notebooks.check("1.4")
+    assert "note: this notebook, cell 3, line 3: torch.nn.LayerNorm; grading refuses" in capsys.readouterr().out
+
+
 def test_own_tests_may_use_what_a_task_may_not(notebooks, history, capsys) -> None:
     history += ["import torch\nclass TestLayerNorm:\n    norm = staticmethod(torch.nn.functional.layer_norm)\n"]
     notebooks.check("E.4")

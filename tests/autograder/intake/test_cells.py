@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import types
 import zipfile
 from contextlib import closing, nullcontext
@@ -51,7 +52,8 @@ def test_definitions_go_to_their_modules(write_notebook, take):
     assert not hasattr(layers, "model") and not hasattr(layers, "j")
     assert set(CONTRACT) < set(intake.sources) and "__main__" not in intake.sources
     assert list(intake.hashes) == ["anna.ipynb"]
-    assert intake.notes == []
+    [note] = intake.notes
+    assert re.fullmatch(r"no cell defines InputEmbedding, MultiHeadedAttention, .* and \d+ more: not attempted", note)
 
 
 def test_lines_are_located_in_their_cells(write_notebook, take):

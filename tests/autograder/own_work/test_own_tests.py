@@ -264,6 +264,9 @@ def test_at_home_they_are_tried_on_what_students_have():
     result, text = run_task(TASK, sources, 1, ASSIGNMENT, lambda module, line: f"{module}, line {line}")
     assert "0 of 4 tests pass, graded once you hand in" in text and result.score == 0
     assert "output of your code:\n… 9 more lines\nx\n" in text
-    assert "test_rows fails on right 2 (line 12, AssertionError)" in text
-    assert "test_gain fails on right 1 (line 21, AttributeError: 'LayerNorm' object has no attribute 'gamma')" in text
+    assert "test_rows fails on right 2 (own_tests, line 12, AssertionError)" in text
+    assert (
+        "test_gain fails on right 1 (own_tests, line 21, AttributeError: 'LayerNorm' object has no attribute 'gamma')"
+        in text
+    )
     assert "all pass on code that takes True for forbidden, and on code that gives the values no gradient" in text
