@@ -22,7 +22,7 @@ from reference.vocab import SEPARATOR
 from .encodings import SPLITS, Choices, Tokenizers
 from .generator.build import DEV, TEST, TEST_SOURCE, TRAIN, build, contents_of, vocabulary_of
 from .generator.chance import read_settings
-from .generator.entries import read_lexicon
+from .generator.entries import Lexicon
 from .parallel_text import TextPair, prepare, read_columns, read_dataset, read_files, split_name
 
 DATA_FOLDER = Path(__file__).resolve().parent
@@ -118,7 +118,7 @@ def generate(options: argparse.Namespace) -> int:
     if options.seed is not None:
         seed = test_seed = options.seed
     test_seed = test_seed if options.test_seed is None else options.test_seed
-    corpus = build(read_lexicon(), read_settings(), seed, test_seed)
+    corpus = build(Lexicon(), read_settings(), seed, test_seed)
     contents = contents_of(corpus)
     manifest = {
         "seed": seed,

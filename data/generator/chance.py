@@ -14,20 +14,22 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .entries import Lexicon, Noun, Selection
-from .meaning import Agreement, Pronoun
+from .entries import Lexicon, Noun, Selection, rows_of
+from .meaning import NEUTRAL, Agreement, Pronoun
 
 Settings = dict[str, dict[str, Any]]
-PERSONS = {
-    "je": (1, "sg", ""), "nous": (1, "pl", ""), "il": (3, "sg", "m"), "elle": (3, "sg", "f"), "ils": (3, "pl", "m"),
-    "elles": (3, "pl", "f"), "on": (3, "sg", "m"),
-}  # fmt: skip
-
 T = TypeVar("T")
 
 
 class DeadEndError(Exception):
     """Choices that lead nowhere: what was begun is drawn again, or goes without."""
+
+
+def require(value: T | None) -> T:
+    """The value; a dead end where it is None, False or empty."""
+    if not value:
+        raise DeadEndError
+    return value
 
 
 def read_settings() -> Settings:
@@ -75,6 +77,7 @@ class Draw:
 
     def __init__(self, seed: str, lexicon: Lexicon, settings: Settings):
         self.lexicon = lexicon
+        self.groups = lexicon.groups
         self.settings = settings
         self._random = random.Random(seed)  # noqa: S311  # draws sentences; nothing depends on its secrecy
 
@@ -103,10 +106,14 @@ class Draw:
         """One of the keys, by weight."""
         return self._by_sums(list(weights), list(accumulate(weights.values())))
 
+    def setting(self, table: str, row: str = "") -> str:
+        """A key of a table of the settings, or of a row of it, by weight."""
+        weights: dict[str, float] = self.settings[table][row] if row else self.settings[table]
+        return self.weighted(weights)
+
     def by_order(self, items: Sequence[T], kind: str) -> T:
         """One of the items, whose order is that of frequency, with the Zipf weights of `kind`."""
-        if not items:
-            raise DeadEndError
+        require(items)
         knobs = self.settings["zipf"]
         return self._by_sums(items, zipf_sums(range(len(items)), knobs[f"{kind}_shift"], knobs[f"{kind}_slope"]))
 
@@ -118,10 +125,6 @@ class Draw:
 
     def _by_sums(self, items: Sequence[T], sums: Sequence[float]) -> T:
         return items[min(bisect_right(sums, self._random.random() * sums[-1]), len(items) - 1)]
-
-    def group(self, name: str) -> Selection:
-        """A class of nouns or a group of classes."""
-        return self.lexicon.groups[name]
 
     def noun(self, selection: Selection) -> Noun:
         """A noun that the selection admits and that the sentence has not mentioned yet."""
@@ -147,7 +150,10 @@ class Draw:
     def pronoun(self, name: str) -> Pronoun:
         """A subject pronoun by its French name; *tu* and *vous* both address the hearer."""
         if name in ("tu", "vous"):
-            number = "pl" if self.address == "vous" else "sg"
-            return Pronoun(Agreement(2, number, self.hearer), "formal" if self.address == "formal" else "personal")
-        person, number, gender = PERSONS[name]
-        return Pronoun(Agreement(person, number, gender or self.speaker), "on" if name == "on" else "personal")
+            agreement = Agreement(2, "pl" if self.address == "vous" else "sg", self.hearer)
+            return Pronoun(agreement, french=agreement._replace(number="sg" if self.address == "tu" else "pl"))
+        if name == "on":
+            return Pronoun(NEUTRAL, "on", english=Agreement(1, "pl", "m"))
+        [key] = [key for key, row in rows_of("pronouns").items() if row["subject"] == name]
+        person, number, *gender = key.split()
+        return Pronoun(Agreement(int(person), number, *(gender or self.speaker)))
