@@ -1,7 +1,5 @@
 """The command line: `python -m data generate | prepare`."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

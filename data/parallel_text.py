@@ -4,8 +4,6 @@ The encoding is one per language, or *joint*, one for both, as in Vaswani et al.
 once and then only from the disk: memory holds a short hash of each source.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

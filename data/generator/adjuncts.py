@@ -1,7 +1,5 @@
 """Drawing the tense of a clause with its adverbs and spans of time, and its places, company and manner."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Set
 
 from .chance import Draw, attempt, require
@@ -11,7 +9,6 @@ from .nouns import adverbial, draw_object, name, owner
 
 NOT_BRIEF = ("past_progressive", "used_to", "in_progress", "since_progressive")
 WITHOUT_ADVERB = {"used_to": "past_progressive", "since": "present", "since_progressive": "progressive"}
-LONG_ACTIVITIES = ("travailler", "étudier", "apprendre", "voyager", "souffrir")
 ONCE = ("avant", "autrefois")
 LONG_UNITS = ("an", "mois", "jour", "semaine")
 SHORT_UNITS = ("heure", "minute", "jour")
@@ -21,7 +18,6 @@ SPANS = {"past": AGO, "future": IN, "going_to": IN}
 USUAL_COUNTS = {"an": (1, 20), "mois": (1, 8), "semaine": (1, 6), "jour": (2, 10), "heure": (1, 8), "minute": (5, 20)}
 DURATIVE = ("past", "future", "going_to", "past_progressive")
 EVERYONE = ("je", "tu", "il", "elle", "nous", "vous", "ils")
-ENCLOSED = ("forêt", "jardin", "grotte", "bois", "jungle", "cour")
 STATIC = ("être", "y avoir")
 
 
@@ -46,7 +42,7 @@ def draw_tense(draw: Draw, verb: Verb) -> str:
 def add_time(draw: Draw, clause: Clause) -> None:
     """Adds an adverb or span of time where the tense asks for one or chance has it."""
     tense, verb, span = clause.tense, clause.verb, SPANS.get(clause.tense)
-    units = LONG_UNITS if verb.aspect == "state" or verb.french in LONG_ACTIVITIES else SHORT_UNITS
+    units = LONG_UNITS if verb.aspect == "state" or verb.has("long") else SHORT_UNITS
     is_without = clause.negation in ("plus", "jamais", "encore") or verb.has("past")
     is_required = tense in ("present", "used_to") or (tense == "perfect" and not clause.negation)
     added: Adjunct | None = None
@@ -134,7 +130,7 @@ def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Adjunct:
         return Adjunct(draw.pick(near), nominal)
     french, english = require(noun.place)
     if is_direction:
-        english = "into" if noun.class_name == "room" or noun.lemma in ENCLOSED else "to"
+        english = "into" if noun.class_name == "room" or noun.has("enclosed") else "to"
     if french == "en":
         nominal.determiner, nominal.number, nominal.owner = "in", "sg", None
     return Adjunct((french, english), nominal)

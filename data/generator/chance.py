@@ -3,8 +3,6 @@
 Only `random.Random.random` is used, whose sequence stays the same from one Python version to the next.
 """
 
-from __future__ import annotations
-
 import random
 import tomllib
 from bisect import bisect_right
@@ -15,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from .entries import Lexicon, Noun, Selection, rows_of
-from .meaning import NEUTRAL, Agreement, Pronoun
+from .meaning import NEUTRAL, Agreement, Pronoun, french_agreement
 
 Settings = dict[str, dict[str, Any]]
 T = TypeVar("T")
@@ -64,16 +62,7 @@ def sums_of_nouns(lexicon: Lexicon, selection: Selection, shift: float, slope: f
 
 
 class Draw:
-    """A stream of random choices; the same seed gives the same choices.
-
-    Attributes:
-        speaker: gender of the speaker.
-        hearer: gender of the hearer.
-        address: *tu*, formal (*vous* to one) or *vous* (to several).
-        can_relate: if a noun may have a relative clause or a complement.
-        can_point: if a pronoun may stand for a thing that was not mentioned.
-        can_own: if a third person may be an owner; not where *son* could be one of two persons'.
-    """
+    """A stream of random choices; the same seed gives the same choices."""
 
     def __init__(self, seed: str, lexicon: Lexicon, settings: Settings):
         self.lexicon = lexicon
@@ -84,11 +73,12 @@ class Draw:
     def begin_sentence(self) -> None:
         """Draws a speaker and a hearer, who is *tu* or *vous* in all of the sentence."""
         tu, vous = self.settings["subject"]["tu"], self.settings["subject"]["vous"]
-        self.speaker = self.pick("mf")
-        self.hearer = self.pick("mf")
-        self.address = self.weighted({"tu": tu, "formal": 0.6 * vous, "vous": 0.4 * vous})
+        self.speaker, self.hearer = self.pick("mf"), self.pick("mf")  # their genders
+        self.address = self.weighted({"tu": tu, "formal": 0.6 * vous, "vous": 0.4 * vous})  # formal: *vous* to one
         self._mentioned: set[str] = set()
-        self.can_relate = self.can_point = self.can_own = True
+        self.can_relate = True  # a noun may have a relative clause or a complement
+        self.can_point = True  # a pronoun may stand for a thing that was not mentioned
+        self.can_own = True  # a third person may be an owner: *son* cannot be one of two persons'
 
     def happens(self, probability: float) -> bool:
         """True with this probability."""
@@ -137,15 +127,9 @@ class Draw:
                 return noun
         raise DeadEndError
 
-    def owner(self, person: int, number: str = "sg") -> Agreement:
-        """First or second person as owner: *mon, notre, ton, votre*."""
-        if person == 1:
-            return Agreement(1, number, self.speaker)
-        return Agreement(2, "sg" if self.address == "tu" else "pl", self.hearer)
-
-    def first_or_second(self) -> Agreement:
-        """The speaker, the hearer, or *nous* as owner."""
-        return self.owner(*self.weighted({(1, "sg"): 6, (2, "sg"): 3, (1, "pl"): 2}))
+    def owner(self, name: str = "") -> Agreement:
+        """The speaker, the hearer, or *nous* as owner: *mon, ton, votre, notre*."""
+        return french_agreement(self.pronoun(name or self.weighted({"je": 6, "tu": 3, "nous": 2})))
 
     def pronoun(self, name: str) -> Pronoun:
         """A subject pronoun by its French name; *tu* and *vous* both address the hearer."""

@@ -1,7 +1,5 @@
 """Drawing plain verb clauses: frame, verb, a subject that it admits, tense, negation, complements, time."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from functools import cache
 

@@ -3,8 +3,6 @@
 Negation and inversion act on the first auxiliary, and where there is none, on *do*.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 
@@ -32,9 +30,6 @@ def plural(noun: str) -> str:
     """Plural of an English noun, which may be several words (the last one changes)."""
     before, space, last = noun.rpartition(" ")
     return before + space + inflect("english_plurals", last, "plural")
-
-
-# -- verbs ----------------------------------------------------------------------------------------------
 
 
 def finite(lemma: str, tense: str, agreement: Agreement) -> str:
@@ -74,9 +69,6 @@ def auxiliaries_and_verb(node: Clause, agreement: Agreement, needs_auxiliary: bo
     if len(chain) == 1 and needs_auxiliary:
         return [finite("do", tense, agreement)], [lemma]
     return chain[:-1], chain[-1:]
-
-
-# -- sentences ------------------------------------------------------------------------------------------
 
 
 class English(Writer):
@@ -134,7 +126,7 @@ class English(Writer):
         """Particles, object and recipient: *give him the book*, *give it to him*, *turn it on*; then a preposition."""
         object_, recipient, verb = node.subject if node.verb.frame == "swap" else node.object, node.recipient, node.verb
         particles = verb_words(node)[1:]
-        own = "" if object_ is None else self.nominal(object_)
+        own = self.nominal(object_)
         is_separated = verb.frame == "transitive" and len(particles) == 1 and particles[0] in SEPARABLE
         result = " ".join(particles)
         if is_separated and isinstance(object_, Pronoun) and node.english not in INSEPARABLE:
@@ -149,8 +141,6 @@ class English(Writer):
             else:
                 result = f"{result} {own} {self.prepositional([*fixed, 'to'][0], recipient)}"
         return result if node.oblique is None else f"{result} {self.prepositional(verb.prep[1], node.oblique)}"
-
-    # -- nominals ---------------------------------------------------------------------------------------
 
     def prepositional(self, prep: str, nominal: Nominal) -> str:
         """*in two days*, *with him*; but *two days ago*, *twenty years old*."""

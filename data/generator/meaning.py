@@ -1,8 +1,8 @@
 """The meaning of a sentence, apart from either language; both are written from it.
 
-A meaning is a tree of nodes: entries of the lexicon and grammatical choices, no words of a sentence. Two
-mentions of one noun in a sentence are two nodes, which are not equal; names alone are. A choice that only English makes (one of two
-synonyms) is drawn when the node is made and kept here, so that writing a meaning out is a function without chance.
+A meaning is a tree of nodes: entries of the lexicon and grammatical choices, no words of a sentence. Two mentions of a
+noun are two nodes, which are not equal; only names are. A choice that only English makes (one of two synonyms) is drawn
+when the node is made and kept here, so that writing a meaning out is a function without chance.
 """
 
 from __future__ import annotations

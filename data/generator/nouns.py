@@ -1,7 +1,5 @@
 """Drawing nominals: which noun or name, its determiner, adjectives, complement, relative clause."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Set
 from functools import cache
 
@@ -87,7 +85,7 @@ def determine_subject(draw: Draw, phrase: NounPhrase) -> None:
     if noun.has("generic"):
         phrase.determiner = "generic"
     elif not noun.has("unique", "mass") and draw.happens(owned_share(draw, noun)):
-        phrase.determiner, phrase.owner = "my", draw.first_or_second()
+        phrase.determiner, phrase.owner = "my", draw.owner()
     elif not noun.has("unique", "mass") and noun.class_name != "kin":
         weights = {"the": 60.0, "this": 10.0}
         if phrase.is_person and phrase.number == "sg":
@@ -139,14 +137,14 @@ def owner(draw: Draw, subject: Nominal | None) -> Agreement:
     """
     kind = subject.kind if isinstance(subject, Pronoun) else ""
     if subject is None or isinstance(subject, Indefinite) or kind in ("impersonal", "ce") or draw.happens(0.25):
-        return draw.first_or_second()
+        return draw.owner()
     agreement = subject.agreement
     if kind == "on":
-        return draw.owner(1, "pl")
+        return draw.owner("nous")
     if agreement.person == 2:
-        return draw.owner(2)
+        return draw.owner("tu")
     if agreement.person == 3 and not draw.can_own:
-        return draw.first_or_second()
+        return draw.owner()
     return agreement._replace(gender="thing") if is_thing(subject) else agreement
 
 
@@ -264,7 +262,7 @@ def _simple(draw: Draw, selection: Selection) -> NounPhrase | None:
         return None
     phrase = noun_phrase(draw, noun, "sg")
     if noun.class_name == "kin" or draw.happens(owned_share(draw, noun)):
-        phrase.determiner, phrase.owner = "my", draw.first_or_second()
+        phrase.determiner, phrase.owner = "my", draw.owner()
     return phrase
 
 

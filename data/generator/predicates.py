@@ -4,8 +4,6 @@ With an adjective (*je suis content*), a comparison, a noun (*c'est mon frère*)
 weather.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from functools import cache
 
@@ -16,7 +14,6 @@ from .entries import Adjective, Lexicon, Selection, Verb
 from .meaning import IT, NEUTRAL, Agreement, Clause, Indefinite, Modifier, Name, Nominal, NounPhrase, Pronoun, is_thing
 from .nouns import adjectives_for, adverbial, decorate, degree, draw_object, draw_subject, noun_phrase, owner
 
-DEAD = "mort"
 SIZES = ("grand", "petit", "gros")
 
 
@@ -34,31 +31,28 @@ def _negate(draw: Draw, clause: Clause) -> None:
         clause.negation = "pas"
 
 
-# -- adjectives -----------------------------------------------------------------------------------------
-
-
 def draw_adjective(
     draw: Draw,
     subject: Nominal | None = None,
     tense: str = "",
     subjects: Collection[str] = (),
     only_states: bool = False,
-    only: Collection[str] = (),
+    is_wish: bool = False,
 ) -> Clause:
-    """*je suis content*: a person or thing, a copula, an adjective that fits, or one of `only`, never negated."""
+    """*je suis content*: a person or thing, a copula, an adjective that fits; what is wished is not negated."""
     if subject is None:
         kind = "person" if subjects or draw.happens(0.8) else "described"
         subject = draw_subject(draw, draw.groups[kind], subjects)
     copulas = draw.lexicon.verbs["copula"]
     verb = copulas[0]
-    if not (only or draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite)):
+    if not (is_wish or draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite)):
         is_third = subject.agreement.person == 3
         verb = draw.by_order([v for v in copulas if v.has("adjective") and (is_third or not v.has("seen"))], "verb")
         if tense in ("present", "imperfect") and verb.aspect == "point":
             verb = copulas[0]
     adjectives = _adjectives_about(draw, subject)
-    if verb.manners or only:
-        adjectives = [a for a in adjectives if a.french in (verb.manners or only)]
+    if verb.manners or is_wish:
+        adjectives = [a for a in adjectives if a.french in verb.manners or (is_wish and a.has("wished"))]
     if only_states:
         adjectives = [a for a in adjectives if a.comparison and (is_thing(subject) or _is_state(a))]
     adjective = draw.by_order(adjectives, "adjective")
@@ -69,7 +63,7 @@ def draw_adjective(
     clause.english, clause.tense = draw.synonym(verb.english), tense or _tense(draw, verb)
     if attribute.degree is not None and attribute.degree.kind == "predicate":
         clause.tense = clause.tense if clause.tense in ("present", "imperfect") else "present"
-    if not only and not attribute.degree and verb.french == "être":
+    if not is_wish and not attribute.degree and verb.french == "être":
         _negate(draw, clause)
     return clause
 
@@ -103,7 +97,7 @@ def _adjectives_about(draw: Draw, subject: Nominal) -> list[Adjective]:
         return [a for a in adjectives_for(draw.lexicon, subject.noun, "predicate") if a.french not in used]
     person, _, gender = subject.agreement
     of_persons = _adjectives_of_persons(draw.lexicon)
-    return [a for a in of_persons if a.selection.gender in ("", gender) and (person == 3 or a.french != DEAD)]
+    return [a for a in of_persons if a.selection.gender in ("", gender) and (person == 3 or not a.has("third"))]
 
 
 def _is_state(adjective: Adjective) -> bool:
@@ -130,9 +124,6 @@ def draw_comparison(draw: Draw) -> Clause:
     return clause
 
 
-# -- nouns ----------------------------------------------------------------------------------------------
-
-
 def draw_noun(draw: Draw) -> Clause:
     """*je suis médecin* (bare), *tu es un bon ami*, *il est devenu avocat*."""
     subject = draw_subject(draw, draw.groups["person"], (*EVERYONE, "elles", "name"))
@@ -142,8 +133,8 @@ def draw_noun(draw: Draw) -> Clause:
     copulas = draw.lexicon.verbs["copula"]
     verb = copulas[0]
     if noun.class_name == "friend" and draw.happens(0.7):
-        person = draw.weighted({1: 5, 2: 3})
-        phrase.owner = draw.owner(person if agreement.person == 3 else 3 - agreement.person)
+        person = draw.weighted({"je": 5, "tu": 3})
+        phrase.owner = draw.owner({1: "tu", 2: "je", 3: person}[agreement.person])
         phrase.determiner = "my"
     else:
         decorate(draw, phrase)
@@ -186,9 +177,6 @@ def draw_identity(draw: Draw) -> Clause:
     clause.tense = "imperfect" if draw.happens(0.12) else "present"
     _negate(draw, clause)
     return clause
-
-
-# -- places, ages, weather ------------------------------------------------------------------------------
 
 
 def _impersonal(draw: Draw, verb: str, english: str, tense: str) -> Clause:

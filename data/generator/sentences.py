@@ -8,8 +8,6 @@
 Each function draws from the stream that it is given. Where a choice leads nowhere, all is drawn again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from . import predicates
@@ -47,7 +45,6 @@ def draw_sentence(draw: Draw) -> Sentence:
 # -- one clause within the other ------------------------------------------------------------------------
 
 NOT_BEFORE_INFINITIVE = ("perfect", "used_to", "in_progress", "since_progressive", "just", "past_progressive")
-FUTURE_CONTENT = ("espérer", "promettre")
 SIMPLE = ("je", "tu", "il", "elle", "nous", "vous", "ils", "name", "noun")
 
 
@@ -75,7 +72,7 @@ def draw_content(draw: Draw) -> Clause:
     """*je pense que tu as raison*."""
     verb = draw_verb(draw, "content")
     subject = draw_subject(draw, verb.subject, SIMPLE)
-    is_future = verb.french in FUTURE_CONTENT
+    is_future = verb.has("future")
     is_past = verb.aspect != "state" and not is_future
     clause = Clause(subject, verb, draw.synonym(verb.english), "past" if is_past else "present")
     if verb.has("negative"):
@@ -98,7 +95,6 @@ def draw_content(draw: Draw) -> Clause:
 # -- two clauses ----------------------------------------------------------------------------------------
 
 PAST = ("past", "imperfect", "past_progressive", "used_to", "perfect")
-WISHED = ("riche", "libre", "jeune", "prêt", "célèbre", "patient", "courageux", "prudent", "grand")
 CONTRAST = {("mais", "but"): 6, ("et", "and"): 4, ("donc", "so"): 2}
 
 
@@ -174,7 +170,7 @@ def _at_one_time(draw: Draw, kind: str) -> Sentence:
     if link["weather"] and draw.happens(link["weather"]):
         second = draw_weather(draw, second_tense)
     elif first_tense == "conditional":
-        second = draw_adjective(draw, None, second_tense, SIMPLE, only=WISHED)
+        second = draw_adjective(draw, None, second_tense, SIMPLE, is_wish=True)
     else:
         second = _plain(draw, tense=second_tense, can_be=can_be)
     first = require(first)

@@ -5,8 +5,6 @@ tell how a word meets its neighbours, until they are joined: `ce|cet` has its fo
 before `*hibou`, as in dictionaries, nothing is elided.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 from .entries import rows_of
@@ -28,10 +26,9 @@ class Writer(ABC):
     def write(self) -> list[str]:
         """The sentence's tokens in the corpus's spelling."""
         sentence = self.sentence
-        front = "" if sentence.front is None else self.adjunct(sentence.front)
-        question = "" if sentence.question is None else self.nominal(sentence.question)
-        asking = self.asking if sentence.form == "est-ce que" else ""
-        parts = [front, question, asking, self.clause(sentence.clause, is_inverted=sentence.form in self.inverting)]
+        parts = [self.adjunct(sentence.front), self.nominal(sentence.question)]
+        parts.append(self.asking if sentence.form == "est-ce que" else "")
+        parts.append(self.clause(sentence.clause, is_inverted=sentence.form in self.inverting))
         if sentence.second is not None:
             second = [sentence.conjunction[self.side], self.clause(sentence.second)]
             parts = second + parts if sentence.is_fronted else parts + second
@@ -62,8 +59,7 @@ class Writer(ABC):
         elif node.attribute is not None:
             is_ce = isinstance(node.subject, Pronoun) and node.subject.kind == "ce"
             parts.append(self.adjective(node.attribute, NEUTRAL if is_ce else node.agreement))
-        if node.place is not None:
-            parts.append(self.adjunct(node.place))
+        parts.append(self.adjunct(node.place))
         if node.infinitive is not None:
             parts += [node.infinitive.link[self.side], self.clause(node.infinitive)]
         parts += [self.adjuncts(node, is_middle=False), self.ending.get(node.negation, "")]
@@ -79,19 +75,20 @@ class Writer(ABC):
         """The adverbs that stand by the verb (in the middle), or all that ends the clause."""
         return " ".join(self.adjunct(a) for a in node.adjuncts if (a.positions[self.side] == "middle") == is_middle)
 
-    def adjunct(self, node: Adjunct) -> str:
-        """An adverb, or a phrase with a preposition."""
-        text = node.texts[self.side]
-        return text if node.nominal is None else self.prepositional(text, node.nominal)
+    def adjunct(self, node: Adjunct | None) -> str:
+        """An adverb, or a phrase with a preposition; nothing where there is none, here and for nominals."""
+        if node is None or node.nominal is None:
+            return node.texts[self.side] if node else ""
+        return self.prepositional(node.texts[self.side], node.nominal)
 
     def prepositional(self, prep: str, nominal: Nominal) -> str:
         """A preposition and its nominal; French *de* takes no indefinite plural and no partitive."""
         case = "after de" if prep.split()[-1:] == ["de"] else "disjunctive"
         return f"{prep} {self.nominal(nominal, case)}"
 
-    def nominal(self, node: Nominal, case: str = "object") -> str:
+    def nominal(self, node: Nominal | None, case: str = "object") -> str:
         """Words of a nominal as `subject`, `object`, or after a preposition: `disjunctive`, `after de`."""
-        if isinstance(node, Gap):
+        if node is None or isinstance(node, Gap):
             return ""
         if isinstance(node, Pronoun):
             return self.pronoun(node, case)
@@ -118,9 +115,7 @@ class Writer(ABC):
 
     def adjective(self, node: Modifier, agreement: Agreement) -> str:
         """Degree, comparison, adjective, and what it is compared with or goes on with."""
-        result = self.compared(node, agreement)
-        if node.degree is not None:
-            result = f"{node.degree.texts[self.side]} {result}"
+        result = f"{self.adjunct(node.degree)} {self.compared(node, agreement)}".lstrip()
         if node.standard is not None:
             result += f" {self.than[node.comparison]} {self.nominal(node.standard, 'disjunctive')}"
         if node.complement is not None:
