@@ -14,7 +14,6 @@ CONSONANT_SOUNDS = ("uni", "use", "euro", "one", "ukr", "utens")
 VOWEL_SOUNDS = (*"aeiou", "hour", "honest", "honor", "heir")
 BE = {"present": {1: "am", 2: "are", 3: "is"}, "past": {1: "was", 2: "were", 3: "was"}}
 WITHOUT_ARTICLE = ("prison", "jail", "class", "town")
-NEGATED = ("pas", "plus", "rien", "personne", "encore")
 SEPARABLE = ("on", "off", "up", "away", "out", "down", "back")
 INSEPARABLE = ("operate on",)
 POSTPOSITIONS = ("ago", "old")
@@ -74,11 +73,9 @@ def auxiliaries_and_verb(node: Clause, agreement: Agreement, needs_auxiliary: bo
 class English(Writer):
     """Writes the English side."""
 
-    side = 1
+    language, side = "english", 1
     inverting = ("est-ce que", "inversion")
     asking = ""
-    than = {"more": "than", "less": "than", "as": "as"}
-    ending = {"plus": "anymore", "encore": "yet"}
 
     def spell(self, text: str) -> list[str]:
         """Hyphens and apostrophes separate tokens."""
@@ -94,7 +91,8 @@ class English(Writer):
         elif subject is not None:
             agreement = english_agreement(subject)
             own = "" if node.tense == "imperative" else self.nominal(subject, "subject")
-        is_negative = node.negation in NEGATED
+        negation = self.word("negations", node.negation)
+        is_negative = negation == "not"
         auxiliaries, verb = auxiliaries_and_verb(node, agreement, needs_auxiliary=is_inverted or is_negative)
         before = own if isinstance(subject, Pronoun) and not is_inverted else ""
         first = self._first(auxiliaries[0], before, is_negative) if auxiliaries else ""
@@ -104,9 +102,8 @@ class English(Writer):
             start = f"{first} {own}" if rest == "t" else f"{auxiliary} {own} {rest}"
         elif node.tense == "imperative" and agreement.person == 1:
             start = "let s"
-        never = "never" if node.negation == "jamais" else ""
         just = "just" if node.tense == "just" else ""
-        only = "only" if node.negation == "que" else ""
+        never, only = (word if negation == word else "" for word in ("never", "only"))
         rest = " ".join([*auxiliaries[1:], only, *verb])
         return f"{start} {never} {just} {self.adjuncts(node, is_middle=True)} {rest} {self.tail(node)}"
 
@@ -177,7 +174,7 @@ class English(Writer):
     def _determiner(self, node: NounPhrase, next_word: str) -> str:
         kind, noun = node.determiner, node.noun
         if kind == "number":
-            return self.number_word(node.count)
+            return self.word("numbers", str(node.count))
         if node.owner is not None:
             return self.form(node.owner, "en_possessive")
         if kind == "in" and node.english in WITHOUT_ARTICLE:

@@ -13,17 +13,9 @@ from .entries import Adjective, Noun, inflect, rows_of
 from .meaning import Agreement, Clause, Gap, Indefinite, Modifier, Name, Nominal, NounPhrase, Pronoun, french_agreement
 from .writing import Writer
 
-BEFORE_VOWEL = {
-    "me": "m", "te": "t", "se": "s", "le": "l", "la": "l", "ne": "n", "je": "j", "que": "qu", "de": "d",
-    "jusque": "jusqu", "ma": "mon", "ta": "ton", "sa": "son",
-}  # fmt: skip
-# An article is written with its form before a vowel; a pronoun *le* is not, and so never contracted.
-CONTRACTIONS = {("de", "le|l"): "du", ("de", "les|les"): "des", ("à", "le|l"): "au", ("à", "les|les"): "aux"}
 PREPOSITIONS = ("de", "d'", "à", "en", "du", "au")
 FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
 IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
-COMPARED = {"more": "plus", "less": "moins", "as": "aussi", "most": "plus"}
-SECOND_NEGATION = {"pas": "pas", "plus": "plus", "jamais": "jamais", "rien": "rien", "encore": "pas encore"}
 DE_AFTER_NEGATION = ("pas", "plus", "jamais", "encore")
 NEGATED_ARTICLE = "^(de la |de l'|du |des |une |un |d')"
 REFLEXIVE = ("se ", "s'")
@@ -94,16 +86,17 @@ def join(words: list[str]) -> list[str]:
     """Contracts and elides; each word of the result is one token in the corpus's spelling."""
     contracted: list[str] = []
     for word, follower in zip(words, [*words[1:], ""], strict=True):
-        contraction = CONTRACTIONS.get((contracted[-1], word)) if contracted else None
+        # An article is written with its form before a vowel; a pronoun *le* is not, and so never contracted.
+        contraction = rows_of("french_contractions").get(f"{contracted[-1]} {word}") if contracted else None
         if contraction and not (word == "le|l" and starts_with_vowel(follower)):
-            contracted[-1] = contraction
+            contracted[-1] = contraction["contracted"]
         else:
             contracted.append(word)
     tokens: list[str] = []
     for word, follower in zip(contracted, [*contracted[1:], ""], strict=True):
         form, _, before_vowel = word.partition("|")
         if starts_with_vowel(follower):
-            form = before_vowel or BEFORE_VOWEL.get(form, form)
+            form = before_vowel or rows_of("french_elisions").get(form, {"before_vowel": form})["before_vowel"]
         if form == "si" and follower in ("il", "ils"):
             form = "s"
         tokens += plain(form.removeprefix("*"))
@@ -141,11 +134,9 @@ def finite(infinitive: str, tense: str, agreement: Agreement) -> str:
 class French(Writer):
     """Writes the French side."""
 
-    side = 0
+    language, side = "french", 0
     inverting = ("inversion",)
     asking = "est ce que"
-    than = dict.fromkeys(("more", "less", "as"), "que")
-    ending: dict[str, str] = {}
 
     def spell(self, text: str) -> list[str]:
         """Contracts and elides."""
@@ -161,7 +152,7 @@ class French(Writer):
         """Everything from *ne* to the last part of the verb."""
         indefinites = [nominal.texts[0] for nominal in (node.subject, node.object) if isinstance(nominal, Indefinite)]
         ne = "ne" if node.negation or {*indefinites} & {"personne", "rien"} else ""
-        pas = SECOND_NEGATION.get(node.negation, "")
+        pas = self.word("negations", node.negation)
         head, _, rest = node.verb.french.removeprefix("se ").removeprefix("s'").removeprefix("y ").partition(" ")
         first, _, last = node.tenses["french"].partition(" ")
         middle = self.adjuncts(node, is_middle=True)
@@ -280,7 +271,7 @@ class French(Writer):
             own = {"m": "masculine", "f": "feminine"}
             return self.form(node.owner, own[gender] if node.number == "sg" else "plural")
         if kind == "number":
-            return "une" if (node.count, gender) == (1, "f") else self.number_word(node.count)
+            return "une" if (node.count, gender) == (1, "f") else self.word("numbers", str(node.count))
         if kind in ("a", "some") and node.noun.has("mass"):
             return f"de {article(Agreement(3, 'sg', gender))}"
         if kind in ("a", "some") and node.number == "pl" and has_adjective:
@@ -294,5 +285,5 @@ class French(Writer):
         if kind in ("more", "most") and adjective.has("comparative"):
             form = agreeing(adjective.options["comparative"], agreement)
         elif kind:
-            form = f"{COMPARED[kind]} {form}"
+            form = f"{self.word('comparisons', kind)} {form}"
         return f"{article(agreement)} {form}" if kind == "most" and adjective.position == "after" else form

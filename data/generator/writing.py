@@ -14,11 +14,10 @@ from .meaning import NEUTRAL, Adjunct, Agreement, Clause, Gap, Modifier, Name, N
 class Writer(ABC):
     """Writes a sentence in one language."""
 
+    language: str
     side: int  # the language's place in pairs of French and English
     inverting: tuple[str, ...]  # forms of sentences whose subject follows the verb
     asking: str  # what stands behind the question word where the form is est-ce que
-    than: dict[str, str]  # before the standard of a comparison, by its kind
-    ending: dict[str, str]  # the part of a negation that ends the clause
 
     def __init__(self, sentence: Sentence):
         self.sentence = sentence
@@ -38,9 +37,9 @@ class Writer(ABC):
     def spell(self, text: str) -> list[str]:
         """The tokens of words that stand side by side."""
 
-    def number_word(self, count: int) -> str:
-        """A number in words: *seventeen*, *forty-five*."""
-        return rows_of("numbers")[str(count)][("french", "english")[self.side]]
+    def word(self, table: str, key: str, column: str = "") -> str:
+        """A word of grammar, from a table with columns of both languages."""
+        return rows_of(table)[key][self.language + column]
 
     def form(self, agreement: Agreement, column: str) -> str:
         """The pronoun or possessive of a column."""
@@ -62,7 +61,7 @@ class Writer(ABC):
         parts.append(self.adjunct(node.place))
         if node.infinitive is not None:
             parts += [node.infinitive.link[self.side], self.clause(node.infinitive)]
-        parts += [self.adjuncts(node, is_middle=False), self.ending.get(node.negation, "")]
+        parts += [self.adjuncts(node, is_middle=False), self.word("negations", node.negation, "_end")]
         if node.content is not None:
             parts += [node.verb.prep[self.side], self.clause(node.content)]
         return " ".join(parts)
@@ -117,7 +116,8 @@ class Writer(ABC):
         """Degree, comparison, adjective, and what it is compared with or goes on with."""
         result = f"{self.adjunct(node.degree)} {self.compared(node, agreement)}".lstrip()
         if node.standard is not None:
-            result += f" {self.than[node.comparison]} {self.nominal(node.standard, 'disjunctive')}"
+            than = self.word("comparisons", node.comparison, "_than")
+            result += f" {than} {self.nominal(node.standard, 'disjunctive')}"
         if node.complement is not None:
             result += " " + self.prepositional(node.adjective.prep[self.side], node.complement)
         if node.infinitive is not None:
