@@ -166,7 +166,7 @@ class Lexicon:
         self.names = grouped(self._nouns("names.tsv"), "class_name")  # name, city, country
         self.adjectives = tuple(self._entries("adjectives.tsv", Adjective))
         self.verbs = grouped(self._entries("verbs.tsv", Verb), "frame")
-        self.special = {verb.french: verb for verb in self.verbs["special"]}
+        self.special = {verb.french: verb for verb in (*self.verbs["special"], *self.verbs["copula"])}
         self.adverbs = grouped(self._entries("adverbs.tsv", Adverb), "kind")
 
     def select(self, text: str) -> Selection:

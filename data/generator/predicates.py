@@ -43,13 +43,13 @@ def draw_adjective(
     if subject is None:
         kind = "person" if subjects or draw.happens(0.8) else "described"
         subject = draw_subject(draw, draw.groups[kind], subjects)
-    copulas = draw.lexicon.verbs["copula"]
-    verb = copulas[0]
+    verb = be = draw.lexicon.special["être"]
     if not (is_wish or draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite)):
         is_third = subject.agreement.person == 3
-        verb = draw.by_order([v for v in copulas if v.has("adjective") and (is_third or not v.has("seen"))], "verb")
+        copulas = [v for v in draw.lexicon.verbs["copula"] if is_third or not v.has("seen")]
+        verb = draw.by_order(copulas, "verb")
         if tense in ("present", "imperfect") and verb.aspect == "point":
-            verb = copulas[0]
+            verb = be
     adjectives = _adjectives_about(draw, subject)
     if verb.manners or is_wish:
         adjectives = [a for a in adjectives if a.french in verb.manners or (is_wish and a.has("wished"))]
@@ -110,7 +110,7 @@ def draw_comparison(draw: Draw) -> Clause:
     subject = draw_subject(draw, draw.groups["person"])
     require(not isinstance(subject, Indefinite))
     adjective = draw.by_order([a for a in _adjectives_about(draw, subject) if a.comparison], "adjective")
-    clause = Clause(subject, draw.lexicon.verbs["copula"][0], "be", "present")
+    clause = Clause(subject, draw.lexicon.special["être"], "be", "present")
     standard = draw_person(draw, clause, {"pronoun": 50, "name": 25, "noun": 25}, {"definite", "plain"})
     require(not (isinstance(standard, Name) and isinstance(subject, Name) and len(subject.entries) > 1))
     kind = draw.weighted({"more": 65, "less": 12, "as": 23})
@@ -130,8 +130,7 @@ def draw_noun(draw: Draw) -> Clause:
     agreement = subject.agreement
     noun = draw.noun(Selection(draw.groups["being"].classes, gender=agreement.gender))
     phrase = noun_phrase(draw, noun, agreement.number, "a")
-    copulas = draw.lexicon.verbs["copula"]
-    verb = copulas[0]
+    verb = draw.lexicon.special["être"]
     if noun.class_name == "friend" and draw.happens(0.7):
         person = draw.weighted({"je": 5, "tu": 3})
         phrase.owner = draw.owner({1: "tu", 2: "je", 3: person}[agreement.person])
@@ -141,7 +140,7 @@ def draw_noun(draw: Draw) -> Clause:
     if noun.class_name == "job":
         phrase.determiner = "a" if phrase.modifiers else "bare"
         if draw.happens(0.2):
-            verb = next(v for v in copulas if v.has("noun") and v.french != "être")
+            verb = draw.lexicon.special["devenir"]
     clause = Clause(subject, verb, draw.synonym(verb.english), _tense(draw, verb), attribute=phrase)
     if verb.french == "être":
         _negate(draw, clause)
@@ -151,7 +150,7 @@ def draw_noun(draw: Draw) -> Clause:
 def draw_identity(draw: Draw) -> Clause:
     """*c'est vrai*, *c'est trop cher*; *c'est mon frère*, *ce sont de bonnes idées*."""
     subject = Pronoun(NEUTRAL, "ce", english=IT)
-    clause = Clause(subject, draw.lexicon.verbs["copula"][0], "be", "present")
+    clause = Clause(subject, draw.lexicon.special["être"], "be", "present")
     if draw.happens(0.3):
         adjectives = [a for a in draw.lexicon.adjectives if a.use == "both" and "idea" in a.selection.classes]
         adjective = draw.by_order([a for a in adjectives if a.position == "after"], "adjective")

@@ -232,7 +232,7 @@ def _where(draw: Draw) -> Sentence:
     """*où est la gare ?*, *où vas tu ?*."""
     word = Indefinite(("où", "where"))
     if draw.happens(0.3):
-        clause = Clause(None, draw.lexicon.verbs["copula"][0], "be", "present")
+        clause = Clause(None, draw.lexicon.special["être"], "be", "present")
         clause.subject = phrase = object_phrase(draw, draw.groups["sought"], clause, {"definite"})
         require(phrase.relative is None)
         clause.tense = "imperfect" if draw.happens(0.15) else "present"
