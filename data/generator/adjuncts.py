@@ -3,12 +3,10 @@
 from collections.abc import Collection, Set
 
 from .chance import Draw, attempt, require
-from .entries import Selection, Texts, Verb
+from .entries import Selection, Texts, Verb, rows_of
 from .meaning import Adjunct, Clause, Name, Nominal, NounPhrase, Pronoun
 from .nouns import adverbial, draw_object, name, owner
 
-NOT_BRIEF = ("past_progressive", "used_to", "in_progress", "since_progressive")
-WITHOUT_ADVERB = {"used_to": "past_progressive", "since": "present", "since_progressive": "progressive"}
 ONCE = ("avant", "autrefois")
 LONG_UNITS = ("an", "mois", "jour", "semaine")
 SHORT_UNITS = ("heure", "minute", "jour")
@@ -16,7 +14,6 @@ AGO = (("il y a", "ago"), ("jour", "an", "heure", "semaine", "mois", "minute"))
 IN = (("dans", "in"), ("jour", "semaine", "heure", "minute", "mois", "an"))
 SPANS = {"past": AGO, "future": IN, "going_to": IN}
 USUAL_COUNTS = {"an": (1, 20), "mois": (1, 8), "semaine": (1, 6), "jour": (2, 10), "heure": (1, 8), "minute": (5, 20)}
-DURATIVE = ("past", "future", "going_to", "past_progressive")
 EVERYONE = ("je", "tu", "il", "elle", "nous", "vous", "ils")
 STATIC = ("être", "y avoir")
 
@@ -29,7 +26,7 @@ def draw_tense(draw: Draw, verb: Verb) -> str:
         return draw.setting("tense", "accident")
     weights: dict[str, float] = dict(draw.settings["tense"][verb.aspect])
     if verb.has("brief"):
-        weights = {tense: weight for tense, weight in weights.items() if tense not in NOT_BRIEF}
+        weights = {name: w for name, w in weights.items() if "long" not in rows_of("tenses")[name]["traits"]}
     if verb.has("scheduled"):
         weights["progressive"] = 8
     if not verb.has("duration"):
@@ -50,7 +47,7 @@ def add_time(draw: Draw, clause: Clause) -> None:
         added = _span(draw, ("depuis", "for"), units)
     elif is_without or (tense == "present" and verb.aspect == "state") or not (is_required or draw.share("adverb")):
         return
-    elif tense in DURATIVE and verb.has("duration") and draw.share("duration"):
+    elif "durative" in clause.tenses["traits"] and verb.has("duration") and draw.share("duration"):
         added = _span(draw, ("pendant", "for"), units) if draw.happens(0.6) else adverb(draw, "duration")
     elif span and draw.happens(0.18):
         added = _span(draw, *span)
@@ -70,7 +67,7 @@ def drop_time(clause: Clause) -> None:
     is_habit = clause.negation in ("jamais", "plus")
     if clause.tense == "present" and clause.verb.aspect == "activity" and not is_habit:
         clause.tense = "progressive"
-    clause.tense = WITHOUT_ADVERB.get(clause.tense, clause.tense)
+    clause.tense = clause.tenses["alone"] or clause.tense
     if clause.tense == "perfect" and not clause.negation:
         clause.tense = "past"
 
@@ -150,7 +147,7 @@ def draw_person(draw: Draw, clause: Clause, weights: dict[str, int], options: Se
 
 def other_person(draw: Draw, subject: Nominal | None, names: Collection[str] = EVERYONE) -> Pronoun | None:
     """A pronoun for another person than the subject; None where the draw gave the same."""
-    pronoun = draw.pronoun(draw.weighted({name: draw.settings["subject"][name] for name in names}))
+    pronoun = draw.pronoun(draw.setting("subject", only=names))
     person = pronoun.agreement.person
     if subject is None or person == 3:
         return pronoun

@@ -6,7 +6,7 @@ Only `random.Random.random` is used, whose sequence stays the same from one Pyth
 import random
 import tomllib
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -96,10 +96,10 @@ class Draw:
         """One of the keys, by weight."""
         return self._by_sums(list(weights), list(accumulate(weights.values())))
 
-    def setting(self, table: str, row: str = "") -> str:
-        """A key of a table of the settings, or of a row of it, by weight."""
+    def setting(self, table: str, row: str = "", only: Collection[str] = ()) -> str:
+        """A key of a table of the settings, or of a row of it, by weight; `only` restricts it to these."""
         weights: dict[str, float] = self.settings[table][row] if row else self.settings[table]
-        return self.weighted(weights)
+        return self.weighted({name: weights[name] for name in only or weights})
 
     def by_order(self, items: Sequence[T], kind: str) -> T:
         """One of the items, whose order is that of frequency, with the Zipf weights of `kind`."""

@@ -14,7 +14,6 @@ DATIVES = ("je", "tu", "nous", "vous", "ils")
 INFINITIVE_TENSES = {"to": "to_infinitive", "ing": "gerund", "bare": "infinitive"}
 PLAIN_FRAMES = ("intransitive", "expression", "transitive", "oblique", "dative", "locative")
 NOTHING = {"rien": ("rien", "anything"), "personne": ("personne", "anyone")}
-NEVER_NEGATED = ("used_to", "just", "in_progress", "since", "since_progressive")
 
 
 def draw_clause(
@@ -30,7 +29,7 @@ def draw_clause(
     doer = subject or draw_subject(draw, verb.subject, subjects)
     require(doer.agreement.person == 3 or not verb.has("third"))
     clause = Clause(doer, verb, draw.synonym(verb.english), tense or draw_tense(draw, verb))
-    if can_negate and clause.tense not in NEVER_NEGATED:
+    if can_negate and "affirmative" not in clause.tenses["traits"]:
         _negate(draw, clause)
     complete(draw, clause)
     add_time(draw, clause)
@@ -82,7 +81,7 @@ def _negate(draw: Draw, clause: Clause) -> None:
         "encore": tense == "past",
     }
     weights = {name: weight for name, weight in draw.settings["negation"].items() if allowed[name]}
-    clause.negation = draw.weighted({"jamais": 2.0, "encore": 3.0} if tense == "perfect" else weights)
+    clause.negation = draw.weighted({"jamais": 2, "encore": 3} if tense == "perfect" else weights)
     if clause.negation in ("jamais", "plus") and tense == "progressive":
         clause.tense = "present"
     elif clause.negation in ("pas", "rien", "personne", "que") and tense == "present" and verb.aspect != "state":
@@ -197,7 +196,7 @@ def draw_infinitive(draw: Draw, outer: Verb, controller: Nominal, link: Texts | 
     else:
         is_purpose = outer.french == "venir"  # come to do something: not to go on to another place
         allowed = ("transitive", "dative") if is_purpose else PLAIN_FRAMES
-        frame = draw.weighted({name: draw.settings["frame"][name] for name in allowed})
+        frame = draw.setting("frame", only=allowed)
         verb = draw.by_order(wanted(draw.lexicon, frame), "verb")
     require(verb.french != outer.french)
     english, _, form = draw.synonym(outer.prep[1].split("|")).rpartition("_")

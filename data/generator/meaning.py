@@ -161,7 +161,7 @@ class Clause:
 
     @property
     def tenses(self) -> Row:
-        """French and English tense, and the kind of adverb that goes with them."""
+        """The row of the tense: French and English words, the adverb that goes with it, traits."""
         return rows_of("tenses")[self.tense]
 
     @property

@@ -9,9 +9,6 @@ from .meaning import Adjunct, Agreement, Clause, Gap, Indefinite, Modifier, Name
 
 INDEFINITES = {("quelqu'un", "someone"): 4, ("tout le monde", "everyone"): 5, ("personne", "nobody"): 3}
 PLURAL = ("nous", "vous", "ils", "elles", "pair", "noun")
-# Tenses in which English has *some*: one event, not a habit.
-WITH_SOME = frozenset(("past", "pluperfect", "perfect", "future", "going_to", "just", "imperative", "conditional"))
-NOT_OWNED = frozenset(("measure", "time", "sky"))
 
 
 # -- adjectives -----------------------------------------------------------------------------------------
@@ -113,7 +110,7 @@ def determine_object(draw: Draw, phrase: NounPhrase, clause: Clause, options: Se
     elif noun.has("unique") or (noun.class_name == "kin" and "indefinite" not in options):
         phrase.number = singular
     else:
-        indefinite = "no" if is_negated else "some" if clause.tense in WITH_SOME else "a"
+        indefinite = "no" if is_negated else "some" if "event" in clause.tenses["traits"] else "a"
         weights = {"the": 42.0, indefinite: 40.0, "this": 8.0}
         is_counted = noun.is_countable and phrase.number == "pl" and not is_negated
         if "indefinite" in options:
@@ -150,7 +147,7 @@ def owner(draw: Draw, subject: Nominal | None) -> Agreement:
 
 def owned_share(draw: Draw, noun: Noun) -> float:
     """Share of the noun's determiners that are possessive."""
-    if noun.class_name in NOT_OWNED or noun.has("unique", "public"):
+    if noun.has("unique", "public"):
         return 0.0
     return 0.25 if noun.has("owned") else draw.lexicon.classes[noun.class_name].get("owned", 0.15)
 

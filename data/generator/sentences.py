@@ -44,7 +44,6 @@ def draw_sentence(draw: Draw) -> Sentence:
 
 # -- one clause within the other ------------------------------------------------------------------------
 
-NOT_BEFORE_INFINITIVE = ("perfect", "used_to", "in_progress", "since_progressive", "just", "past_progressive")
 SIMPLE = ("je", "tu", "il", "elle", "nous", "vous", "ils", "name", "noun")
 
 
@@ -53,7 +52,7 @@ def draw_infinitive_clause(draw: Draw) -> Clause:
     verb = draw_verb(draw, "infinitive")
     subject = draw_subject(draw, verb.subject)
     clause = Clause(subject, verb, draw.synonym(verb.english), draw_tense(draw, verb))
-    if clause.tense in NOT_BEFORE_INFINITIVE:
+    if "detached" in clause.tenses["traits"]:
         clause.tense = "past"
     if verb.french == "vouloir" and draw.happens(0.3):
         clause.english, clause.tense = "like", "conditional"
@@ -94,7 +93,6 @@ def draw_content(draw: Draw) -> Clause:
 
 # -- two clauses ----------------------------------------------------------------------------------------
 
-PAST = ("past", "imperfect", "past_progressive", "used_to", "perfect")
 CONTRAST = {("mais", "but"): 6, ("et", "and"): 4, ("donc", "so"): 2}
 
 
@@ -110,7 +108,7 @@ def draw_linked(draw: Draw) -> Sentence:
     if kind == "contrast":  # il est riche mais il travaille
         first = _plain(draw, can_be=True)
         second = _second(draw, first)
-        require((first.tense in PAST) == (second.tense in PAST))
+        require(("past" in first.tenses["traits"]) == ("past" in second.tenses["traits"]))
         require(first.verb is not second.verb and not first.verb.frame == second.verb.frame == "copula")
         drop_time(second)
         return Sentence(first, conjunction=draw.weighted(CONTRAST), second=second)
@@ -148,7 +146,7 @@ def _second(draw: Draw, first: Clause, is_reason: bool = False) -> Clause:
     if isinstance(first.object, NounPhrase) and not first.object.is_person and draw.happens(0.5):
         topic = first.object
     back = _look_back(topic)
-    tense = "imperfect" if first.tense in PAST else "present"
+    tense = "imperfect" if "past" in first.tenses["traits"] else "present"
     if isinstance(topic, NounPhrase) and not topic.is_person:
         clause = draw_adjective(draw, topic, tense, only_states=True)
         clause.subject = back
