@@ -123,7 +123,7 @@ def generate(options: argparse.Namespace) -> int:
         "test_seed": test_seed,
         "counts": {split: len(pairs) for split, pairs in corpus.items()},
         "vocabulary": vocabulary_of(corpus),
-        "files": {name: checksum(content) for name, content in contents.items()},
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
     }
     is_recorded = (seed, test_seed) == (recorded["seed"], recorded["test_seed"])
     changed = [name for name, digest in manifest["files"].items() if digest != recorded["files"].get(name)]
@@ -145,17 +145,13 @@ def generate(options: argparse.Namespace) -> int:
     return 0
 
 
-def checksum(content: bytes) -> str:
-    """The sha256 of a file."""
-    return hashlib.sha256(content).hexdigest()
-
-
 def files_of_others() -> list[str]:
     """The names of files in `data/` that a corpus consists of and that the generator has not written."""
     records = [DATA_FOLDER / name for name in (MANIFEST, GENERATED) if (DATA_FOLDER / name).is_file()]
     known = {(name, digest) for record in records for name, digest in json.loads(record.read_bytes())["files"].items()}
     present = [name for name in (TRAIN, DEV, TEST_SOURCE, TEST) if (DATA_FOLDER / name).is_file()]
-    return [name for name in present if (name, checksum((DATA_FOLDER / name).read_bytes())) not in known]
+    digests = [hashlib.sha256((DATA_FOLDER / name).read_bytes()).hexdigest() for name in present]
+    return [name for name, digest in zip(present, digests, strict=True) if (name, digest) not in known]
 
 
 # -- other text -----------------------------------------------------------------------------------------
@@ -213,8 +209,7 @@ def run_prepare(options: argparse.Namespace) -> int:
 def put_in_course(folder: Path, summary: Mapping[str, Any]) -> None:
     """Puts a prepared corpus in the place of the course's; the references of its test split become private.
 
-    Raises:
-        UserError: where a split is missing.
+    Raises: UserError where a split is missing.
     """
     contents = {}
     for split, name in zip(SPLITS, (TRAIN, DEV, TEST), strict=True):
@@ -244,11 +239,7 @@ def read_text(options: argparse.Namespace, choices: Choices) -> dict[str, Iterab
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """Reads the record of an earlier `prepare` in a folder; nothing where it is empty or new.
-
-    Raises:
-        UserError: if there are other files in it.
-    """
+    """Reads the record of an earlier `prepare`, if any. Raises: UserError where the folder has other files."""
     path = folder / SUMMARY
     if path.is_file():
         return dict(json.loads(path.read_bytes()))

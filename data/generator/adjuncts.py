@@ -13,7 +13,6 @@ SHORT_UNITS = ("heure", "minute", "jour")
 AGO = (("il y a", "ago"), ("jour", "an", "heure", "semaine", "mois", "minute"))
 IN = (("dans", "in"), ("jour", "semaine", "heure", "minute", "mois", "an"))
 SPANS = {"past": AGO, "future": IN, "going_to": IN}
-USUAL_COUNTS = {"an": (1, 20), "mois": (1, 8), "semaine": (1, 6), "jour": (2, 10), "heure": (1, 8), "minute": (5, 20)}
 EVERYONE = ("je", "tu", "il", "elle", "nous", "vous", "ils")
 STATIC = ("être", "y avoir")
 
@@ -52,7 +51,7 @@ def add_time(draw: Draw, clause: Clause) -> None:
     elif span and draw.happens(0.18):
         added = _span(draw, *span)
     elif span and not verb.has("involuntary") and draw.happens(0.12):
-        added = counted(draw, ("à", "at"), "hours", "heure", "clock")
+        added = counted(draw, ("à", "at"), "heure", "hours", "clock")
     else:
         kind = "future" if tense == "progressive" and verb.has("scheduled") else clause.tenses["adverb"]
         if kind and not (tense == "present" and clause.negation):
@@ -79,17 +78,13 @@ def adverb(draw: Draw, kind: str, french: str = "") -> Adjunct:
 
 
 def _span(draw: Draw, texts: Texts, units: tuple[str, ...]) -> Adjunct:
-    unit = draw.by_order(units, "adverb")
-    return counted(draw, texts, "units", unit, within=USUAL_COUNTS[unit])
+    return counted(draw, texts, draw.by_order(units, "adverb"))
 
 
-def counted(
-    draw: Draw, texts: Texts, counts: str, unit: str, kind: str = "time", within: tuple[int, int] = (1, 60)
-) -> Adjunct:
+def counted(draw: Draw, texts: Texts, unit: str, counts: str = "", kind: str = "time") -> Adjunct:
     """A number of units: *pendant deux heures*, *vingt ans*, or of the clock *à huit heures*."""
     [noun] = [noun for noun in draw.lexicon.nouns if (noun.class_name, noun.lemma) == (kind, unit)]
-    weights = {int(count): weight for count, weight in draw.settings["count"][counts].items()}
-    count = draw.weighted({count: weight for count, weight in weights.items() if within[0] <= count <= within[1]})
+    count = int(draw.setting("count", counts or unit))
     number, determiner = ("pl", "number") if count > 1 else ("sg", "number" if kind == "clock" else "a")
     return Adjunct(texts, NounPhrase(noun, noun.english[0], number, determiner, count=count))
 

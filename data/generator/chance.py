@@ -44,21 +44,16 @@ def attempt(make: Callable[[], T]) -> T | None:
 
 
 @cache
-def nouns_for(lexicon: Lexicon, selection: Selection) -> tuple[Noun, ...]:
-    """All nouns that a selection admits."""
-    return tuple(noun for noun in lexicon.nouns if selection.admits(noun))
+def nouns_for(lexicon: Lexicon, selection: Selection) -> tuple[list[Noun], tuple[int, ...]]:
+    """All nouns that a selection admits, and their ranks."""
+    nouns = [noun for noun in lexicon.nouns if selection.admits(noun)]
+    return nouns, tuple(noun.rank for noun in nouns)
 
 
 @cache
 def zipf_sums(ranks: Sequence[int], shift: float, slope: float) -> list[float]:
     """Sums of the Zipf weights of ranks, each with all before it."""
     return list(accumulate(float((rank + shift) ** -slope) for rank in ranks))
-
-
-@cache
-def sums_of_nouns(lexicon: Lexicon, selection: Selection, shift: float, slope: float) -> list[float]:
-    """The sums for the nouns that a selection admits, which are too many to be looked up by their ranks."""
-    return zipf_sums(tuple(noun.rank for noun in nouns_for(lexicon, selection)), shift, slope)
 
 
 class Draw:
@@ -84,9 +79,9 @@ class Draw:
         """True with this probability."""
         return self._random.random() < probability
 
-    def share(self, name: str) -> bool:
-        """True with the probability that `[phrase]` of the settings has under this name."""
-        return self.happens(self.settings["phrase"][name])
+    def share(self, name: str, table: str = "phrase") -> bool:
+        """True with the probability that a table of the settings has under this name."""
+        return self.happens(self.settings[table][name])
 
     def pick(self, items: Sequence[T]) -> T:
         """One of the items, all with the same probability."""
@@ -103,13 +98,15 @@ class Draw:
 
     def by_order(self, items: Sequence[T], kind: str) -> T:
         """One of the items, whose order is that of frequency, with the Zipf weights of `kind`."""
-        require(items)
+        return self._by_rank(require(items), range(len(items)), kind)
+
+    def _by_rank(self, items: Sequence[T], ranks: Sequence[int], kind: str) -> T:
         knobs = self.settings["zipf"]
-        return self._by_sums(items, zipf_sums(range(len(items)), knobs[f"{kind}_shift"], knobs[f"{kind}_slope"]))
+        return self._by_sums(items, zipf_sums(ranks, knobs[f"{kind}_shift"], knobs[f"{kind}_slope"]))
 
     def synonym(self, words: Sequence[str]) -> str:
         """An English word: mostly the first, else one of the others."""
-        if len(words) == 1 or self.happens(self.settings["english"]["first_synonym"]):
+        if len(words) == 1 or self.share("first_synonym", "english"):
             return words[0]
         return self.pick(words[1:])
 
@@ -118,10 +115,9 @@ class Draw:
 
     def noun(self, selection: Selection) -> Noun:
         """A noun that the selection admits and that the sentence has not mentioned yet."""
-        nouns, knobs = nouns_for(self.lexicon, selection), self.settings["zipf"]
-        sums = sums_of_nouns(self.lexicon, selection, knobs["noun_shift"], knobs["noun_slope"])
-        for _ in range(4 if nouns else 0):
-            noun = self._by_sums(nouns, sums)
+        nouns, ranks = nouns_for(self.lexicon, selection)
+        for _ in range(4):
+            noun = self._by_rank(require(nouns), ranks, "noun")
             if noun.lemma not in self._mentioned:
                 self._mentioned.add(noun.lemma)
                 return noun

@@ -11,7 +11,6 @@ from .nouns import draw_object, draw_subject
 
 # lui would be him or her alike, so it is not used where nothing else decides
 DATIVES = ("je", "tu", "nous", "vous", "ils")
-INFINITIVE_TENSES = {"to": "to_infinitive", "ing": "gerund", "bare": "infinitive"}
 PLAIN_FRAMES = ("intransitive", "expression", "transitive", "oblique", "dative", "locative")
 NOTHING = {"rien": ("rien", "anything"), "personne": ("personne", "anyone")}
 
@@ -69,7 +68,7 @@ def _negate(draw: Draw, clause: Clause) -> None:
     if is_quantified(clause.subject) or not draw.share("negation"):
         return
     verb, tense, classes = clause.verb, clause.tense, clause.verb.object.classes
-    acts = verb.frame == "transitive" and not verb.has("generic") and verb.aspect != "state"
+    acts = verb.frame == "transitive" and verb.aspect != "state"
     is_present = tense in ("present", "progressive")
     allowed = {
         "pas": True,
@@ -200,7 +199,7 @@ def draw_infinitive(draw: Draw, outer: Verb, controller: Nominal, link: Texts | 
         verb = draw.by_order(wanted(draw.lexicon, frame), "verb")
     require(verb.french != outer.french)
     english, _, form = draw.synonym(outer.prep[1].split("|")).rpartition("_")
-    inner = Clause(controller, verb, draw.synonym(verb.english), INFINITIVE_TENSES[form])
+    inner = Clause(controller, verb, draw.synonym(verb.english), form)
     complete(draw, inner)
     inner.subject, inner.controller = None, french_agreement(controller)
     inner.link = link or (outer.prep[0], "to" if form == "to" else english)

@@ -7,15 +7,13 @@ import re
 from functools import cache
 
 from .entries import inflect, rows_of
-from .meaning import Agreement, Clause, Modifier, Name, Nominal, NounPhrase, Pronoun, english_agreement
+from .meaning import Agreement, Clause, Modifier, Name, Nominal, NounPhrase, Pronoun, english_agreement, is_thing
 from .writing import Writer
 
 CONSONANT_SOUNDS = ("uni", "use", "euro", "one", "ukr", "utens")
 VOWEL_SOUNDS = (*"aeiou", "hour", "honest", "honor", "heir")
 BE = {"present": {1: "am", 2: "are", 3: "is"}, "past": {1: "was", 2: "were", 3: "was"}}
 WITHOUT_ARTICLE = ("prison", "jail", "class", "town")
-SEPARABLE = ("on", "off", "up", "away", "out", "down", "back")
-INSEPARABLE = ("operate on",)
 POSTPOSITIONS = ("ago", "old")
 
 
@@ -124,9 +122,8 @@ class English(Writer):
         object_, recipient, verb = node.subject if node.verb.frame == "swap" else node.object, node.recipient, node.verb
         particles = verb_words(node)[1:]
         own = self.nominal(object_)
-        is_separated = verb.frame == "transitive" and len(particles) == 1 and particles[0] in SEPARABLE
         result = " ".join(particles)
-        if is_separated and isinstance(object_, Pronoun) and node.english not in INSEPARABLE:
+        if verb.has("separable") and len(particles) == 1 and isinstance(object_, Pronoun):
             result = f"{own} {result}"
         elif recipient is None:
             result = f"{result} {own}"
@@ -158,9 +155,7 @@ class English(Writer):
             core += f" of {self._core(node.content)}"
         if node.complement is not None:
             owner = self.nominal(node.complement)
-            if isinstance(node.complement, Name) or (
-                isinstance(node.complement, NounPhrase) and node.complement.is_person
-            ):
+            if not is_thing(node.complement):
                 return f"{owner} s {core}"
             core += f" of {owner}"
         return f"{self._determiner(node, core)} {core} {self.relative(node)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
@@ -116,8 +116,7 @@ class Adverb(Entry):
 def read_table(path: Path, entry: Callable[[Row], T]) -> list[T]:
     """Makes an entry of each line of a table with a header; those that start with `#` are comments.
 
-    Raises:
-        UserError: where a line has other cells than the header, or one that its entry cannot take.
+    Raises: UserError where a line has other cells than the header, or one that its entry cannot take.
     """
     entries: list[T] = []
     header: list[str] = []
@@ -163,11 +162,11 @@ class Lexicon:
         for name, text in table["group"].items():
             self.groups[name] = self.select(text)
         self.groups["there"] = Selection(frozenset(name for name, usual in self.classes.items() if "there" in usual))
-        self.names = grouped(self._nouns("names.tsv"), "class_name")  # name, city, country
+        self.names = _grouped(self._nouns("names.tsv"), "class_name")  # name, city, country
         self.adjectives = tuple(self._entries("adjectives.tsv", Adjective))
-        self.verbs = grouped(self._entries("verbs.tsv", Verb), "frame")
+        self.verbs = _grouped(self._entries("verbs.tsv", Verb), "frame")
         self.special = {verb.french: verb for verb in (*self.verbs["special"], *self.verbs["copula"])}
-        self.adverbs = grouped(self._entries("adverbs.tsv", Adverb), "kind")
+        self.adverbs = _grouped(self._entries("adverbs.tsv", Adverb), "kind")
 
     def select(self, text: str) -> Selection:
         """Reads `person,text=lettre,=train`: a class or group, a noun of one class, a noun of any class."""
@@ -226,13 +225,9 @@ class Lexicon:
         return read_table(self.folder / name, entry)
 
 
-def grouped(entries: Iterable[T], attribute: str) -> dict[str, tuple[T, ...]]:
-    """Entries, in their order, by an attribute."""
-    groups: dict[str, tuple[T, ...]] = {}
-    for entry in entries:
-        name = getattr(entry, attribute)
-        groups[name] = (*groups.get(name, ()), entry)
-    return groups
+def _grouped(entries: Sequence[T], attribute: str) -> dict[str, tuple[T, ...]]:
+    names = {getattr(entry, attribute) for entry in entries}
+    return {name: tuple(entry for entry in entries if getattr(entry, attribute) == name) for name in names}
 
 
 def _parts(text: str) -> tuple[str, ...]:

@@ -105,11 +105,7 @@ def join(words: list[str]) -> list[str]:
 
 @cache
 def conjugate(infinitive: str) -> dict[str, list[str]]:
-    """The six forms of each simple tense of a verb, given by its infinitive without *se*.
-
-    Raises:
-        UserError: if no row of the table fits the infinitive.
-    """
+    """The six forms of each simple tense, by the infinitive without *se*. Raises: UserError where no row fits it."""
     form = {column: inflect("french_verbs", infinitive, column) for column in ("present", "future", "imperfect")}
     if not form["present"]:
         raise UserError(f"{infinitive!r} has no regular forms: add it to french_verbs.tsv")

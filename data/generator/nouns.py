@@ -194,7 +194,7 @@ def draw_object(draw: Draw, selection: Selection, clause: Clause, options: Set[s
 
     The options are those of verbs, or *plain* (without adjectives and the like), *negated* (by what stands before it).
     """
-    kinds: dict[str, float] = {"noun": 10.0} if nouns_for(draw.lexicon, selection) else {}
+    kinds: dict[str, float] = {"noun": 10.0} if nouns_for(draw.lexicon, selection)[0] else {}
     kinds |= {kind: 4.0 for kind in ("city", "country") if kind in selection.classes}
     if selection.classes >= draw.groups["person"].classes and not options & {"generic", "bare"}:
         kinds["name"] = 4.0
@@ -234,8 +234,7 @@ def _finish(draw: Draw, phrase: NounPhrase, is_plain: bool = False) -> NounPhras
         phrase.count = int(draw.setting("count", "things"))
     if phrase.noun.class_name == "kin" and phrase.determiner == "the":
         phrase.number = "sg"
-        is_of_name = draw.happens(0.6)
-        phrase.complement = (None if is_of_name else _simple(draw, draw.groups["owner"])) or name(draw)
+        phrase.complement = name(draw) if draw.happens(0.6) else _simple(draw, draw.groups["owner"])
         return phrase
     if is_plain or phrase.determiner in ("generic", "bare"):
         return phrase
@@ -253,10 +252,8 @@ def _finish(draw: Draw, phrase: NounPhrase, is_plain: bool = False) -> NounPhras
     return phrase
 
 
-def _simple(draw: Draw, selection: Selection) -> NounPhrase | None:
-    noun = attempt(lambda: draw.noun(selection))
-    if noun is None or noun.has("plural_only"):
-        return None
+def _simple(draw: Draw, selection: Selection) -> NounPhrase:
+    noun = draw.noun(selection)
     phrase = noun_phrase(draw, noun, "sg")
     if noun.class_name == "kin" or draw.happens(owned_share(draw, noun)):
         phrase.determiner, phrase.owner = "my", draw.owner()

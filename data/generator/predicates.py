@@ -14,8 +14,6 @@ from .entries import Adjective, Lexicon, Selection, Verb
 from .meaning import IT, NEUTRAL, Agreement, Clause, Indefinite, Modifier, Name, Nominal, NounPhrase, Pronoun, is_thing
 from .nouns import adjectives_for, adverbial, decorate, degree, draw_object, draw_subject, noun_phrase, owner
 
-SIZES = ("grand", "petit", "gros")
-
 
 def _tense(draw: Draw, verb: Verb) -> str:
     return draw.setting("tense", verb.french if verb.french in ("être", "rester") else f"copula_{verb.aspect}")
@@ -102,7 +100,7 @@ def _adjectives_about(draw: Draw, subject: Nominal) -> list[Adjective]:
 
 def _is_state(adjective: Adjective) -> bool:
     """True if it describes a person for a while: *fatigué*, but not *grand*."""
-    return adjective.use == "predicate" and adjective.french not in SIZES
+    return adjective.use == "predicate" and not adjective.has("size")
 
 
 def draw_comparison(draw: Draw) -> Clause:
@@ -211,7 +209,7 @@ def draw_age(draw: Draw) -> Clause:
     subject = draw_subject(draw, selection, ("je", "tu", "il", "elle", "vous", "name", "noun"))
     require(subject.agreement.number == "sg")
     tense = draw.weighted({"present": 80, "imperfect": 15, "future": 5})
-    age = counted(draw, ("", "old"), "ages", "an")
+    age = counted(draw, ("", "old"), "an", "ages")
     return Clause(subject, draw.lexicon.special["avoir"], "be", tense, adjuncts=[age])
 
 
@@ -220,7 +218,7 @@ def draw_impersonal(draw: Draw) -> Clause:
     kind = draw.weighted({"weather": 50, "clock": 20, "must": 30})
     if kind == "clock":
         clause = _impersonal(draw, "être", "be", "present")
-        clause.adjuncts = [counted(draw, ("", ""), "hours", "heure", "clock")]
+        clause.adjuncts = [counted(draw, ("", ""), "heure", "hours", "clock")]
         return clause
     if kind == "weather":
         return draw_weather(draw)

@@ -1,10 +1,5 @@
 """Drawing whole sentences, of each kind: of one clause, of two, one within the other or linked; questions; commands.
 
-    nouns.py       nominals, with adjectives and determiners
-    adjuncts.py    tenses, times, places, company
-    clauses.py     verbs and their complements
-    predicates.py  *être* and its like, impersonal verbs
-
 Each function draws from the stream that it is given. Where a choice leads nowhere, all is drawn again.
 """
 
@@ -37,8 +32,8 @@ def draw_sentence(draw: Draw) -> Sentence:
                     sentence.front = front
         except DeadEndError:
             continue
-        sentence.is_contracted = draw.happens(draw.settings["english"]["contraction"])
-        sentence.is_negation_contracted = draw.happens(draw.settings["english"]["negation_contraction"])
+        sentence.is_contracted = draw.share("contraction", "english")
+        sentence.is_negation_contracted = draw.share("negation_contraction", "english")
         return sentence
 
 
