@@ -23,8 +23,6 @@ EMPTY = "-"
 Row = dict[str, str]
 Texts = tuple[str, str]
 """French and English."""
-Classes = dict[str, dict[str, Any]]
-"""What is usual for each class of nouns, as `classes.toml` has it."""
 
 T = TypeVar("T")
 
@@ -156,7 +154,7 @@ class Lexicon:
     def __init__(self, folder: Path = LEXICON_FOLDER):
         table = tomllib.loads((folder / "classes.toml").read_text(encoding="utf-8"))
         self.folder = folder
-        self.classes: Classes = table["class"]
+        self.classes: dict[str, dict[str, Any]] = table["class"]  # what is usual for each
         self.nouns = self._nouns("nouns.tsv")
         self.groups = {name: Selection(frozenset({name})) for name in self.classes}
         for name, text in table["group"].items():

@@ -16,7 +16,6 @@ from .writing import Writer
 PREPOSITIONS = ("de", "d'", "à", "en", "du", "au")
 FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
 IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
-DE_AFTER_NEGATION = ("pas", "plus", "jamais", "encore")
 NEGATED_ARTICLE = "^(de la |de l'|du |des |une |un |d')"
 REFLEXIVE = ("se ", "s'")
 BEFORE_INFINITIVE = ("bien", "mal")
@@ -82,27 +81,6 @@ def starts_with_vowel(word: str) -> bool:
     return word not in ("", "onze", "oui", "huit") and plain(word)[0][0] in "aeiouhy"
 
 
-def join(words: list[str]) -> list[str]:
-    """Contracts and elides; each word of the result is one token in the corpus's spelling."""
-    contracted: list[str] = []
-    for word, follower in zip(words, [*words[1:], ""], strict=True):
-        # An article is written with its form before a vowel; a pronoun *le* is not, and so never contracted.
-        contraction = rows_of("french_contractions").get(f"{contracted[-1]} {word}") if contracted else None
-        if contraction and not (word == "le|l" and starts_with_vowel(follower)):
-            contracted[-1] = contraction["contracted"]
-        else:
-            contracted.append(word)
-    tokens: list[str] = []
-    for word, follower in zip(contracted, [*contracted[1:], ""], strict=True):
-        form, _, before_vowel = word.partition("|")
-        if starts_with_vowel(follower):
-            form = before_vowel or rows_of("french_elisions").get(form, {"before_vowel": form})["before_vowel"]
-        if form == "si" and follower in ("il", "ils"):
-            form = "s"
-        tokens += plain(form.removeprefix("*"))
-    return tokens
-
-
 @cache
 def conjugate(infinitive: str) -> dict[str, list[str]]:
     """The six forms of each simple tense, by the infinitive without *se*. Raises: UserError where no row fits it."""
@@ -135,8 +113,25 @@ class French(Writer):
     asking = "est ce que"
 
     def spell(self, text: str) -> list[str]:
-        """Contracts and elides."""
-        return join(text.split())
+        """Contracts and elides; each word of the result is one token in the corpus's spelling."""
+        words = text.split()
+        contracted: list[str] = []
+        for word, follower in zip(words, [*words[1:], ""], strict=True):
+            # An article is written with its form before a vowel; a pronoun *le* is not, and so never contracted.
+            contraction = rows_of("french_contractions").get(f"{contracted[-1]} {word}") if contracted else None
+            if contraction and not (word == "le|l" and starts_with_vowel(follower)):
+                contracted[-1] = contraction["contracted"]
+            else:
+                contracted.append(word)
+        tokens: list[str] = []
+        for word, follower in zip(contracted, [*contracted[1:], ""], strict=True):
+            form, _, before_vowel = word.partition("|")
+            if starts_with_vowel(follower):
+                form = before_vowel or rows_of("french_elisions").get(form, {"before_vowel": form})["before_vowel"]
+            if form == "si" and follower in ("il", "ils"):
+                form = "s"
+            tokens += plain(form.removeprefix("*"))
+        return tokens
 
     def clause(self, node: Clause, is_inverted: bool = False) -> str:
         """Subject, verb, and all that follows."""
@@ -152,7 +147,7 @@ class French(Writer):
         head, _, rest = node.verb.french.removeprefix("se ").removeprefix("s'").removeprefix("y ").partition(" ")
         first, _, last = node.tenses["french"].partition(" ")
         middle = self.adjuncts(node, is_middle=True)
-        if node.negation in DE_AFTER_NEGATION:
+        if node.negation:
             rest = re.sub(NEGATED_ARTICLE, "de ", rest)
         parts = [agreeing(part[:-1], node.agreement) if part.endswith("+") else part for part in rest.split()]
         # The lexicon writes "l'air" but "le hoquet"; only the *de* of a negation is elided here.

@@ -285,9 +285,18 @@ def _command(draw: Draw) -> Sentence:
 
 
 KINDS: dict[str, Callable[[Draw], Clause | Sentence]] = {
-    "adjective": draw_adjective, "noun": predicates.draw_noun, "verb": draw_clause,
-    "infinitive": draw_infinitive_clause, "content": draw_content, "linked": draw_linked,
-    "existential": predicates.draw_existence, "identity": predicates.draw_identity,
-    "comparison": predicates.draw_comparison, "age": predicates.draw_age, "impersonal": predicates.draw_impersonal,
-    "yes_no": _yes_no, "wh": _wh, "imperative": _command,
-}  # fmt: skip
+    "adjective": draw_adjective,
+    "noun": predicates.draw_noun,
+    "verb": draw_clause,
+    "infinitive": draw_infinitive_clause,
+    "content": draw_content,
+    "linked": draw_linked,
+    "existential": predicates.draw_existence,
+    "identity": predicates.draw_identity,
+    "comparison": predicates.draw_comparison,
+    "age": predicates.draw_age,
+    "impersonal": predicates.draw_impersonal,
+    "yes_no": _yes_no,
+    "wh": _wh,
+    "imperative": _command,
+}
