@@ -85,8 +85,10 @@ def counted(draw: Draw, texts: Texts, unit: str, counts: str = "", kind: str = "
     """A number of units: *pendant deux heures*, *vingt ans*, or of the clock *à huit heures*."""
     [noun] = [noun for noun in draw.lexicon.nouns if (noun.class_name, noun.lemma) == (kind, unit)]
     count = int(draw.setting("count", counts or unit))
-    number, determiner = ("pl", "number") if count > 1 else ("sg", "number" if kind == "clock" else "a")
-    return Adjunct(texts, NounPhrase(noun, noun.english[0], number, determiner, count=count))
+    phrase = NounPhrase(noun, noun.english[0], "pl" if count > 1 else "sg", "number", count=count)
+    if count == 1 and kind != "clock":
+        phrase.determiner = "a"
+    return Adjunct(texts, phrase)
 
 
 def add_adjunct(draw: Draw, clause: Clause) -> None:
@@ -99,9 +101,10 @@ def add_adjunct(draw: Draw, clause: Clause) -> None:
         companion = attempt(lambda: draw_person(draw, clause, {"pronoun": 4, "name": 3, "noun": 3}, {"plain"}))
         adjunct = Adjunct(("avec", "with"), companion) if companion else None
     elif verb.has("place") and clause.place is None and draw.share("place"):
-        is_adverb = draw.happens(0.3)
-        place = draw.groups["place"]
-        adjunct = adverb(draw, "place") if is_adverb else attempt(lambda: draw_place(draw, place, clause))
+        if draw.happens(0.3):
+            adjunct = adverb(draw, "place")
+        else:
+            adjunct = attempt(lambda: draw_place(draw, draw.groups["place"], clause))
     if adjunct is not None:
         clause.adjuncts.append(adjunct)
 

@@ -92,7 +92,7 @@ class Draw:
         return self._by_sums(list(weights), list(accumulate(weights.values())))
 
     def setting(self, table: str, row: str = "", only: Collection[str] = ()) -> str:
-        """A key of a table of the settings, or of a row of it, by weight; `only` restricts it to these."""
+        """A key of a table of the settings, or of one of its rows, by weight."""
         weights: dict[str, float] = self.settings[table][row] if row else self.settings[table]
         return self.weighted({name: weights[name] for name in only or weights})
 

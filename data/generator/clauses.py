@@ -41,7 +41,7 @@ def draw_frame(draw: Draw, *without: str) -> str:
 
 
 def draw_verb(draw: Draw, frame: str, subject: Pronoun | None = None, is_voluntary: bool = False) -> Verb:
-    """A verb of a frame; one whose subject may be the pronoun `subject`, and that one may want or decide to do."""
+    """A verb of a frame; where it `is_voluntary` one may want or decide to do it."""
     verbs = wanted(draw.lexicon, frame) if is_voluntary else draw.lexicon.verbs[frame]
     if subject is not None:
         numbers = ("", subject.agreement.number)
@@ -90,7 +90,7 @@ def _negate(draw: Draw, clause: Clause) -> None:
 
 
 def is_quantified(subject: Nominal | None) -> bool:
-    """True if a negation would be ambiguous with this subject: *tous les enfants ne dorment pas*."""
+    """True if a negation would be ambiguous: *tous les enfants ne dorment pas*."""
     if isinstance(subject, NounPhrase):
         return subject.determiner in ("every", "all", "many", "several", "number", "a")
     return isinstance(subject, Indefinite)
@@ -177,7 +177,8 @@ def _control(draw: Draw, clause: Clause) -> None:
     clause.infinitive = inner = draw_infinitive(draw, clause.verb, clause.recipient)
     person = clause.agreement.person
     pronouns = [n for n in (inner.object, inner.recipient, inner.oblique) if isinstance(n, Pronoun)]
-    require(person == 3 or all(pronoun.agreement.person != person for pronoun in pronouns))  # none means the subject
+    # None of them means the subject.
+    require(person == 3 or all(pronoun.agreement.person != person for pronoun in pronouns))
 
 
 def _swap(draw: Draw, clause: Clause) -> None:
@@ -188,7 +189,7 @@ COMPLEMENTS = {"transitive": _object, "oblique": _oblique, "dative": _dative, "c
 
 
 def draw_infinitive(draw: Draw, outer: Verb, controller: Nominal, link: Texts | None = None) -> Clause:
-    """The infinitive that depends on a verb; `controller` is who would do it, `link` its prepositions if not usual."""
+    """The infinitive that depends on a verb; `controller` is who would do it."""
     if outer.has("skill"):
         skills = wanted(draw.lexicon, "intransitive", "oblique", "transitive")
         verb = draw.by_order([verb for verb in skills if verb.has("learnt")], "verb")

@@ -118,7 +118,7 @@ class English(Writer):
         return short["with_not"] or f"{text} not"
 
     def objects(self, node: Clause) -> str:
-        """Particles, object and recipient: *give him the book*, *give it to him*, *turn it on*; then a preposition."""
+        """Particles, objects and recipient: *give him the book*, *give it to him*, *turn it on*."""
         object_, recipient, verb = node.subject if node.verb.frame == "swap" else node.object, node.recipient, node.verb
         particles = verb_words(node)[1:]
         own = self.nominal(object_)
@@ -149,7 +149,7 @@ class English(Writer):
         return self.form(english_agreement(node), "en_subject" if case == "subject" else "en_object")
 
     def noun_phrase(self, node: NounPhrase, case: str = "object") -> str:
-        """Determiner or genitive, adjectives, noun, *of* and its complement, relative clause."""
+        """Determiner or genitive, adjectives, noun, complement, relative clause."""
         core = self._core(node)
         if node.content is not None:
             core += f" of {self._core(node.content)}"

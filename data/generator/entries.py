@@ -61,7 +61,7 @@ class Entry:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Noun(Entry):
-    """A noun of one gender, or a proper name. Two with one `lemma` and `rank` where persons have two forms."""
+    """A noun of one gender, or a proper name; *acteur* and *actrice* have one `lemma` and `rank`."""
 
     lemma: str
     gender: str
@@ -141,7 +141,7 @@ def rows_of(name: str) -> dict[str, Row]:
 
 @cache
 def inflect(table: str, word: str, column: str) -> str:
-    """A form of a word: from the first row whose pattern is all of the word and that has the form; "" = from none."""
+    """A form of a word, from the first row that fits it and has the form; "" = from none."""
     for pattern, row in rows_of(table).items():
         if row[column] and (match := re.fullmatch(pattern, word)):
             return match.expand(row[column])

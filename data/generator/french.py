@@ -202,7 +202,7 @@ class French(Writer):
         return " ".join(sorted(result, key=CLITIC_ORDER.index))
 
     def _oblique_clitic(self, node: Clause) -> str:
-        """*y*, *en* or a dative for a pronoun after a preposition, as the verb's options allow; "" = none."""
+        """*y*, *en* or a dative for a pronoun after a preposition; "" = none."""
         pronoun, verb = node.oblique, node.verb
         if not isinstance(pronoun, Pronoun):
             return ""
@@ -244,7 +244,7 @@ class French(Writer):
         return super().prepositional(prep, nominal)
 
     def noun_phrase(self, node: NounPhrase, case: str = "object") -> str:
-        """Determiner, adjectives before, noun, adjectives after, *de* and its complement, relative clause."""
+        """Determiner, adjectives around the noun, complement, relative clause."""
         is_indefinite = node.determiner in ("a", "some", "bare") and (node.number == "pl" or node.noun.has("mass"))
         before = self.adjectives(node, "before")
         determiner = "" if case == "after de" and is_indefinite else self._determiner(node, bool(before))

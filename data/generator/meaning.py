@@ -14,7 +14,7 @@ from .entries import Adjective, Noun, Row, Texts, Verb, rows_of
 
 
 class Agreement(NamedTuple):
-    """Person (1, 2, 3), number (*sg*, *pl*) and gender (*m*, *f*, and in English *thing*) that others agree with."""
+    """Person (1, 2, 3), number (*sg*, *pl*) and gender (*m*, *f*, in English *thing*)."""
 
     person: int
     number: str
@@ -121,7 +121,7 @@ class NounPhrase:
 
 @dataclass(eq=False)
 class Adjunct:
-    """An adverb as it is used, in a clause or before an adjective, or a preposition with the nominal that it governs.
+    """An adverb as it is used, or a preposition with the nominal that it governs.
 
     `kind` and `positions` are those of an adverb.
     """

@@ -26,7 +26,7 @@ def adverbial(draw: Draw, adverb: Adverb) -> Adjunct:
 
 
 def degree(draw: Draw, adjective: Adjective) -> Adjunct:
-    """An adverb of degree, *très* before others; *un peu* only for what one may be a little too much."""
+    """An adverb of degree; *un peu* only for what one may be a little too much."""
     degrees = draw.lexicon.adverbs["degree"]
     adverb = draw.by_order(degrees, "adverb")
     return adverbial(draw, degrees[0] if adverb.french == "un peu" and not adjective.has("a_little") else adverb)

@@ -1,8 +1,4 @@
-"""Drawing clauses with *être* and its like, and those whose subject means nothing.
-
-With an adjective (*je suis content*), a comparison, a noun (*c'est mon frère*), a place (*il y a un chat*), an age, the
-weather.
-"""
+"""Drawing clauses with *être* and its like, and those whose subject means nothing (*il pleut*, *il y a un chat*)."""
 
 from collections.abc import Collection
 from functools import cache
@@ -37,7 +33,7 @@ def draw_adjective(
     only_states: bool = False,
     is_wish: bool = False,
 ) -> Clause:
-    """*je suis content*: a person or thing, a copula, an adjective that fits; what is wished is not negated."""
+    """*je suis content*; what is wished is not negated."""
     if subject is None:
         kind = "person" if subjects or draw.happens(0.8) else "described"
         subject = draw_subject(draw, draw.groups[kind], subjects)
@@ -222,7 +218,8 @@ def draw_impersonal(draw: Draw) -> Clause:
         return clause
     if kind == "weather":
         return draw_weather(draw)
-    clause = _impersonal(draw, "falloir", "have to", draw.weighted({"present": 70, "future": 20, "imperfect": 10}))
+    tense = draw.weighted({"present": 70, "future": 20, "imperfect": 10})
+    clause = _impersonal(draw, "falloir", "have to", tense)
     clause.subject = Pronoun(NEUTRAL, "impersonal", english=Agreement(1, "pl", "m"))
     clause.infinitive = draw_infinitive(draw, clause.verb, draw.pronoun("nous"))
     clause.infinitive.controller = Indefinite.agreement

@@ -107,7 +107,9 @@ def draw_linked(draw: Draw) -> Sentence:
         require(first.verb is not second.verb and not first.verb.frame == second.verb.frame == "copula")
         drop_time(second)
         return Sentence(first, conjunction=draw.weighted(CONTRAST), second=second)
-    return _at_one_time(draw, draw.weighted({"while": 5, "while_past": 5}) if kind == "while" else kind)
+    if kind == "while":
+        kind = draw.weighted({"while": 5, "while_past": 5})
+    return _at_one_time(draw, kind)
 
 
 def _plain(draw: Draw, subject: Pronoun | None = None, tense: str = "", can_be: bool = False) -> Clause:
@@ -156,7 +158,7 @@ def _second(draw: Draw, first: Clause, is_reason: bool = False) -> Clause:
 
 
 def _at_one_time(draw: Draw, kind: str) -> Sentence:
-    """Clauses of `[timed]`, without adverbs of time and the like, which would quarrel with the conjunction."""
+    """Clauses of `[timed]`, without adverbs, which would quarrel with the conjunction."""
     link = draw.settings["timed"][kind]
     (first_tense, second_tense), can_be = link["tenses"], link["adjective"]
     first = attempt(lambda: _plain(draw, tense=first_tense, can_be=can_be))
@@ -196,8 +198,10 @@ def _question(draw: Draw, clause: Clause, question: Indefinite | NounPhrase | No
 
 def _yes_no(draw: Draw) -> Sentence:
     """*est-ce que tu dors ?*, *as tu faim ?*."""
-    is_adjective = draw.happens(0.3)
-    clause = draw_adjective(draw, subjects=ASKED) if is_adjective else _asked(draw, draw_frame(draw, "swap"), "", True)
+    if draw.happens(0.3):
+        clause = draw_adjective(draw, subjects=ASKED)
+    else:
+        clause = _asked(draw, draw_frame(draw, "swap"), can_negate=True)
     require(isinstance(clause.subject, Pronoun) and clause.tense != "just")
     return _question(draw, clause)
 
