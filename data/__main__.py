@@ -1,7 +1,5 @@
 """The command line: `python -m data generate | prepare`."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json
@@ -22,7 +20,7 @@ from reference.vocab import SEPARATOR
 from .encodings import SPLITS, Choices, Tokenizers
 from .generator.build import DEV, TEST, TEST_SOURCE, TRAIN, build, contents_of, vocabulary_of
 from .generator.chance import read_settings
-from .generator.entries import read_lexicon
+from .generator.entries import Lexicon
 from .parallel_text import TextPair, prepare, read_columns, read_dataset, read_files, split_name
 
 DATA_FOLDER = Path(__file__).resolve().parent
@@ -118,14 +116,14 @@ def generate(options: argparse.Namespace) -> int:
     if options.seed is not None:
         seed = test_seed = options.seed
     test_seed = test_seed if options.test_seed is None else options.test_seed
-    corpus = build(read_lexicon(), read_settings(), seed, test_seed)
+    corpus = build(Lexicon(), read_settings(), seed, test_seed)
     contents = contents_of(corpus)
     manifest = {
         "seed": seed,
         "test_seed": test_seed,
         "counts": {split: len(pairs) for split, pairs in corpus.items()},
         "vocabulary": vocabulary_of(corpus),
-        "files": {name: checksum(content) for name, content in contents.items()},
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
     }
     is_recorded = (seed, test_seed) == (recorded["seed"], recorded["test_seed"])
     changed = [name for name, digest in manifest["files"].items() if digest != recorded["files"].get(name)]
@@ -135,7 +133,7 @@ def generate(options: argparse.Namespace) -> int:
         raise UserError(f"{', '.join(changed)}: {fault}; {remedy}")
     record = f"{json.dumps(manifest, indent=2, sort_keys=True)}\n".encode()
     if options.update_manifest or not is_default_place:
-        contents[MANIFEST] = record
+        contents = {MANIFEST: record, **contents}  # first: make takes what is older than it for outdated
     if is_default_place:
         contents[GENERATED] = record
     write_corpus(options.output, contents)
@@ -147,17 +145,13 @@ def generate(options: argparse.Namespace) -> int:
     return 0
 
 
-def checksum(content: bytes) -> str:
-    """The sha256 of a file."""
-    return hashlib.sha256(content).hexdigest()
-
-
 def files_of_others() -> list[str]:
     """The names of files in `data/` that a corpus consists of and that the generator has not written."""
     records = [DATA_FOLDER / name for name in (MANIFEST, GENERATED) if (DATA_FOLDER / name).is_file()]
     known = {(name, digest) for record in records for name, digest in json.loads(record.read_bytes())["files"].items()}
     present = [name for name in (TRAIN, DEV, TEST_SOURCE, TEST) if (DATA_FOLDER / name).is_file()]
-    return [name for name in present if (name, checksum((DATA_FOLDER / name).read_bytes())) not in known]
+    digests = [hashlib.sha256((DATA_FOLDER / name).read_bytes()).hexdigest() for name in present]
+    return [name for name, digest in zip(present, digests, strict=True) if (name, digest) not in known]
 
 
 # -- other text -----------------------------------------------------------------------------------------
@@ -215,8 +209,7 @@ def run_prepare(options: argparse.Namespace) -> int:
 def put_in_course(folder: Path, summary: Mapping[str, Any]) -> None:
     """Puts a prepared corpus in the place of the course's; the references of its test split become private.
 
-    Raises:
-        UserError: where a split is missing.
+    Raises: UserError where a split is missing.
     """
     contents = {}
     for split, name in zip(SPLITS, (TRAIN, DEV, TEST), strict=True):
@@ -246,11 +239,7 @@ def read_text(options: argparse.Namespace, choices: Choices) -> dict[str, Iterab
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """Reads the record of an earlier `prepare` in a folder; nothing where it is empty or new.
-
-    Raises:
-        UserError: if there are other files in it.
-    """
+    """Reads the record of an earlier `prepare`, if any. Raises: UserError where the folder has other files."""
     path = folder / SUMMARY
     if path.is_file():
         return dict(json.loads(path.read_bytes()))

@@ -6,8 +6,6 @@ cuts it, and puts `[BOS]` and `[EOS]` around it. In the lines of a corpus there 
 ends in `@@`, and what the encoding does not know is `<unk>`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -19,13 +17,7 @@ from typing import Any
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-from tokenizers import Regex, Tokenizer  # noqa: E402
-from tokenizers.decoders import BPEDecoder  # noqa: E402
-from tokenizers.models import BPE, WordLevel  # noqa: E402
-from tokenizers.normalizers import NFC, Lowercase, Replace  # noqa: E402
-from tokenizers.normalizers import Sequence as Normalizers  # noqa: E402
-from tokenizers.pre_tokenizers import Sequence as PreTokenizers  # noqa: E402
-from tokenizers.pre_tokenizers import Split, Whitespace, WhitespaceSplit  # noqa: E402
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers  # noqa: E402
 from tokenizers.processors import TemplateProcessing  # noqa: E402
 from tokenizers.trainers import BpeTrainer  # noqa: E402
 
@@ -69,8 +61,8 @@ def learn_subwords(sentences: Iterable[str], vocabulary: int) -> Tokenizer:
     size = vocabulary  # letters and merges, of which some never occur alone
     attempts: list[tuple[int, Tokenizer]] = []
     for _ in range(ATTEMPTS):
-        tokenizer = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
-        tokenizer.pre_tokenizer = WhitespaceSplit()
+        tokenizer = Tokenizer(models.BPE(end_of_word_suffix=END_OF_WORD))
+        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
         tokenizer = train_bpe(tokenizer, lambda: lines, size)
         too_many = len({piece for word in words for piece in encode(tokenizer, word)}) - vocabulary
         attempts.append((abs(too_many), tokenizer))
@@ -139,14 +131,20 @@ class Choices:
         return {name: getattr(self, name) for name in names} | {"languages": list(self.languages)}
 
 
-def empty_tokenizer(choices: Choices, model: BPE | WordLevel | None = None) -> Tokenizer:
+def empty_tokenizer(choices: Choices, model: models.BPE | models.WordLevel | None = None) -> Tokenizer:
     """Makes a tokenizer that cuts text by the choices, and knows nothing else yet."""
-    tokenizer = Tokenizer(model or WordLevel({UNKNOWN: 0}, UNKNOWN))
+    tokenizer = Tokenizer(model or models.WordLevel({UNKNOWN: 0}, UNKNOWN))
     # What would be misread in a line of a corpus goes: its separator, invisible characters, the mark of a piece.
-    clean = [NFC(), Replace(Regex(rf"[\p{{Z}}\p{{C}}]|{'[|]' * len(SEPARATOR)}"), " "), Replace(Regex("@(?=@)"), "@ ")]
-    tokenizer.normalizer = Normalizers(clean + [Lowercase()] * choices.lowercase)
-    signs = PreTokenizers([WhitespaceSplit(), Split(Regex(r"[\p{L}\p{N}\p{M}]+|."), "isolated")])
-    tokenizer.pre_tokenizer = signs if choices.pre_tokenizer == "signs" else Whitespace()
+    clean = [
+        normalizers.NFC(),
+        normalizers.Replace(Regex(rf"[\p{{Z}}\p{{C}}]|{'[|]' * len(SEPARATOR)}"), " "),
+        normalizers.Replace(Regex("@(?=@)"), "@ "),
+    ]
+    tokenizer.normalizer = normalizers.Sequence(clean + [normalizers.Lowercase()] * choices.lowercase)
+    signs = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(Regex(r"[\p{L}\p{N}\p{M}]+|."), "isolated")]
+    )
+    tokenizer.pre_tokenizer = signs if choices.pre_tokenizer == "signs" else pre_tokenizers.Whitespace()
     return tokenizer
 
 
@@ -158,7 +156,7 @@ def cut(tokenizer: Tokenizer, text: str) -> list[str]:
 
 def encode(tokenizer: Tokenizer, text: str) -> list[str]:
     """The tokens, as lines of a corpus have them, of raw text or of words separated by spaces."""
-    if isinstance(tokenizer.model, BPE):
+    if isinstance(tokenizer.model, models.BPE):
         return split_text(tokenizer, text, CONTINUES)
     tokens = tokenizer.encode(text, add_special_tokens=False).tokens
     return [UNKNOWN_WORD if token == UNKNOWN else token for token in tokens]
@@ -179,15 +177,15 @@ def learn(pairs: Iterable[tuple[str, str]], choices: Choices) -> Tokenizers:
 def _learn_one(lines: Lines, choices: Choices) -> Tokenizer:
     """Learns byte pairs, special tokens included, or keeps the most frequent words; in any order, the same ones."""
     if choices.encoding == "bpe":
-        model = BPE(unk_token=UNKNOWN, end_of_word_suffix=END_OF_WORD)
+        model = models.BPE(unk_token=UNKNOWN, end_of_word_suffix=END_OF_WORD)
         tokenizer = train_bpe(empty_tokenizer(choices, model), lines, choices.vocabulary, SPECIAL)
-        tokenizer.decoder = BPEDecoder(suffix=END_OF_WORD)
+        tokenizer.decoder = decoders.BPEDecoder(suffix=END_OF_WORD)
     else:
         counts = Counter(word for line in lines() for word in line.split(" "))
         frequent = sorted((-count, word) for word, count in counts.items() if count >= choices.min_count)
         words = [*SPECIAL, *(word for _, word in frequent[: choices.vocabulary])]
         numbers = {word: number for number, word in enumerate(words)}
-        tokenizer = empty_tokenizer(choices, WordLevel(numbers, UNKNOWN))
+        tokenizer = empty_tokenizer(choices, models.WordLevel(numbers, UNKNOWN))
     tokenizer.add_special_tokens(list(SPECIAL))
     around = [(token, tokenizer.token_to_id(token)) for token in ("[BOS]", "[EOS]")]
     tokenizer.post_processor = TemplateProcessing(

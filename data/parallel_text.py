@@ -4,8 +4,6 @@ The encoding is one per language, or *joint*, one for both, as in Vaswani et al.
 once and then only from the disk: memory holds a short hash of each source.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -123,19 +121,10 @@ class SentencePairs:
 def prepare(
     splits: Mapping[str, Iterable[TextPair]], choices: Choices, folder: Path, known: Tokenizers | None = None
 ) -> dict[str, Any]:
-    """Writes the files of the corpus to an empty folder.
+    """Writes the files of the corpus to an empty folder; returns the choices, and numbers of pairs kept and dropped.
 
-    Args:
-        splits: texts by split, `train` among them. Names that begin with `val` count as `dev`.
-        choices: how text becomes a corpus.
-        folder: for the files.
-        known: encodings to use again; None = they are learnt.
-
-    Returns:
-        A summary: the choices, and the numbers of pairs kept and dropped.
-
-    Raises:
-        UserError: if too little is left.
+    A split whose name begins with `val` counts as `dev`; the encodings are learnt unless `known`.
+    Raises: UserError where too little is left.
     """
     with tempfile.TemporaryDirectory(prefix="sentences-", dir=folder) as name:
         sentences, dropped = clean(splits, choices, Path(name))

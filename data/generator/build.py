@@ -6,8 +6,6 @@ come from one random stream, that of the seed; the test split has its own, so th
 and the encoding as they are.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterator
 from itertools import chain, islice
@@ -33,14 +31,7 @@ Corpus = dict[str, list[Pair]]
 
 
 def build(lexicon: Lexicon, settings: Settings, seed: int, test_seed: int) -> Corpus:
-    """Draws a corpus, in subwords.
-
-    Args:
-        lexicon: the words.
-        settings: sizes, and how often each thing is drawn.
-        seed: of training and dev split.
-        test_seed: of the test split.
-    """
+    """Draws a corpus, in subwords; the test split has a seed of its own."""
     size = settings["size"]
     train: list[Pair] = []
     dev: list[Pair] = []

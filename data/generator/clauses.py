@@ -1,23 +1,18 @@
 """Drawing plain verb clauses: frame, verb, a subject that it admits, tense, negation, complements, time."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from functools import cache
 
-from .adjuncts import EVERYONE, add_adjunct, add_time, draw_place, draw_tense, other_person, same
-from .chance import DeadEndError, Draw
+from .adjuncts import EVERYONE, add_adjunct, add_time, draw_place, draw_tense, other_person
+from .chance import Draw, require
 from .entries import Lexicon, Selection, Texts, Verb
-from .meaning import Agreement, Clause, Indefinite, Nominal, NounPhrase, Pronoun, french_agreement
-from .nouns import Around, draw_object, draw_subject
+from .meaning import IT, NEUTRAL, Agreement, Clause, Indefinite, Nominal, NounPhrase, Pronoun, french_agreement
+from .nouns import draw_object, draw_subject
 
 # lui would be him or her alike, so it is not used where nothing else decides
 DATIVES = ("je", "tu", "nous", "vous", "ils")
-INFINITIVE_TENSES = {"to": "to_infinitive", "ing": "gerund", "bare": "infinitive"}
 PLAIN_FRAMES = ("intransitive", "expression", "transitive", "oblique", "dative", "locative")
 NOTHING = {"rien": ("rien", "anything"), "personne": ("personne", "anyone")}
-NEGATIONS = {"pas": 74.0, "plus": 9.0, "jamais": 9.0, "rien": 6.0, "personne": 4.0, "que": 5.0, "encore": 4.0}
-NEVER_NEGATED = ("used_to", "just", "in_progress", "since", "since_progressive")
 
 
 def draw_clause(
@@ -31,10 +26,9 @@ def draw_clause(
     """A clause; whatever is given (subject, tense, frame) is kept."""
     verb = draw_verb(draw, frame or draw_frame(draw), subject)
     doer = subject or draw_subject(draw, verb.subject, subjects)
-    if verb.has("third") and doer.agreement.person != 3:
-        raise DeadEndError
+    require(doer.agreement.person == 3 or not verb.has("third"))
     clause = Clause(doer, verb, draw.synonym(verb.english), tense or draw_tense(draw, verb))
-    if can_negate and clause.tense not in NEVER_NEGATED:
+    if can_negate and "affirmative" not in clause.tenses["traits"]:
         _negate(draw, clause)
     complete(draw, clause)
     add_time(draw, clause)
@@ -47,7 +41,7 @@ def draw_frame(draw: Draw, *without: str) -> str:
 
 
 def draw_verb(draw: Draw, frame: str, subject: Pronoun | None = None, is_voluntary: bool = False) -> Verb:
-    """A verb of a frame; one whose subject may be the pronoun `subject`, and that one may want or decide to do."""
+    """A verb of a frame; where it `is_voluntary` one may want or decide to do it."""
     verbs = wanted(draw.lexicon, frame) if is_voluntary else draw.lexicon.verbs[frame]
     if subject is not None:
         numbers = ("", subject.agreement.number)
@@ -74,7 +68,7 @@ def _negate(draw: Draw, clause: Clause) -> None:
     if is_quantified(clause.subject) or not draw.share("negation"):
         return
     verb, tense, classes = clause.verb, clause.tense, clause.verb.object.classes
-    acts = verb.frame == "transitive" and not verb.has("generic") and verb.aspect != "state"
+    acts = verb.frame == "transitive" and verb.aspect != "state"
     is_present = tense in ("present", "progressive")
     allowed = {
         "pas": True,
@@ -82,11 +76,11 @@ def _negate(draw: Draw, clause: Clause) -> None:
         "jamais": is_present or tense in ("past", "future"),
         "rien": acts and bool(classes) and "human" not in classes,
         "personne": acts and "human" in classes,
-        "que": acts and bool(classes & draw.group("consumed").classes),
+        "que": acts and bool(classes & draw.groups["consumed"].classes),
         "encore": tense == "past",
     }
-    weights = {name: weight for name, weight in NEGATIONS.items() if allowed[name]}
-    clause.negation = draw.weighted({"jamais": 2.0, "encore": 3.0} if tense == "perfect" else weights)
+    weights = {name: weight for name, weight in draw.settings["negation"].items() if allowed[name]}
+    clause.negation = draw.weighted({"jamais": 2, "encore": 3} if tense == "perfect" else weights)
     if clause.negation in ("jamais", "plus") and tense == "progressive":
         clause.tense = "present"
     elif clause.negation in ("pas", "rien", "personne", "que") and tense == "present" and verb.aspect != "state":
@@ -96,7 +90,7 @@ def _negate(draw: Draw, clause: Clause) -> None:
 
 
 def is_quantified(subject: Nominal | None) -> bool:
-    """True if a negation would be ambiguous with this subject: *tous les enfants ne dorment pas*."""
+    """True if a negation would be ambiguous: *tous les enfants ne dorment pas*."""
     if isinstance(subject, NounPhrase):
         return subject.determiner in ("every", "all", "many", "several", "number", "a")
     return isinstance(subject, Indefinite)
@@ -108,15 +102,14 @@ def complete(draw: Draw, clause: Clause) -> None:
         clause.place = draw_place(draw, clause.verb.object, clause)
     elif clause.verb.frame in COMPLEMENTS:
         COMPLEMENTS[clause.verb.frame](draw, clause)
-    if any(same(nominal, clause.subject) for nominal in (clause.object, clause.oblique)):
-        raise DeadEndError
+    require(clause.subject not in (clause.object, clause.oblique))
     add_adjunct(draw, clause)
 
 
-def _around(clause: Clause, is_plain: bool = False) -> Around:
+def _options(clause: Clause) -> set[str]:
     is_act = clause.verb.aspect != "state" or clause.verb.french in ("avoir", "voir", "entendre")
     is_negated = is_act and clause.negation in ("pas", "plus", "jamais", "encore")
-    return Around(clause.subject, clause.tense, clause.verb.options, is_plain, is_negated)
+    return {*clause.verb.options, "negated"} if is_negated else {*clause.verb.options}
 
 
 def _object(draw: Draw, clause: Clause) -> None:
@@ -125,7 +118,7 @@ def _object(draw: Draw, clause: Clause) -> None:
         return
     if clause.negation != "que" and not clause.verb.has("generic") and draw.share("object_pronoun"):
         clause.object = _pronoun(draw, clause)
-    clause.object = clause.object or draw_object(draw, clause.verb.object, _around(clause))
+    clause.object = clause.object or draw_object(draw, clause.verb.object, clause, _options(clause))
 
 
 def _pronoun(draw: Draw, clause: Clause) -> Pronoun | None:
@@ -138,12 +131,12 @@ def _pronoun(draw: Draw, clause: Clause) -> Pronoun | None:
     if not _can_point(draw, selection):
         return None
     number, gender = draw.weighted({("sg", "m"): 5, ("sg", "f"): 5, ("pl", "m"): 4})
-    return Pronoun(Agreement(3, number, gender), "thing")
+    return Pronoun(Agreement(3, number, gender), "thing", english=Agreement(3, number, "thing"))
 
 
 def _can_point(draw: Draw, selection: Selection) -> bool:
     classes = selection.classes.union(class_name for class_name, _ in selection.nouns)
-    return draw.can_point and not classes & draw.group("never_pronoun").classes
+    return draw.can_point and not classes & draw.groups["never_pronoun"].classes
 
 
 def _oblique(draw: Draw, clause: Clause) -> None:
@@ -152,20 +145,18 @@ def _oblique(draw: Draw, clause: Clause) -> None:
         if "human" in selection.classes:
             clause.oblique = other_person(draw, clause.subject, DATIVES if verb.has("dative") else EVERYONE)
         elif verb.has("y", "en") and _can_point(draw, selection):
-            clause.oblique = Pronoun(Agreement(3, "sg", "m"), "thing")
+            clause.oblique = Pronoun(NEUTRAL, "thing", english=IT)
     if clause.oblique is None:
         definite = ["definite"] if clause.negation else []  # neither *some* nor *a few* after *not*
-        around = Around(clause.subject, clause.tense, [*verb.options, *definite])
-        clause.oblique = draw_object(draw, selection, around)
+        clause.oblique = draw_object(draw, selection, clause, {*verb.options, *definite})
 
 
 def _recipient(draw: Draw, clause: Clause, selection: Selection, names: Collection[str]) -> Nominal:
     recipient: Nominal | None = None
     if "human" in selection.classes and draw.happens(0.55):
         recipient = other_person(draw, clause.subject, names)
-    recipient = recipient or draw_object(draw, selection, Around(clause.subject, clause.tense, is_plain=True))
-    if same(recipient, clause.subject):
-        raise DeadEndError
+    recipient = recipient or draw_object(draw, selection, clause, {"plain"})
+    require(recipient != clause.subject)
     return recipient
 
 
@@ -175,43 +166,41 @@ def _dative(draw: Draw, clause: Clause) -> None:
     is_third = is_pronoun and clause.recipient.agreement.person == 3
     if not is_third and draw.share("object_pronoun"):
         clause.object = _pronoun(draw, clause)
-    clause.object = clause.object or draw_object(draw, clause.verb.object, _around(clause, is_plain=not is_pronoun))
+    options = _options(clause) if is_pronoun else {*_options(clause), "plain"}
+    clause.object = clause.object or draw_object(draw, clause.verb.object, clause, options)
 
 
 def _control(draw: Draw, clause: Clause) -> None:
     names = EVERYONE if clause.verb.has("accusative") else DATIVES
-    clause.recipient = _recipient(draw, clause, draw.group("person"), names)
+    clause.recipient = _recipient(draw, clause, draw.groups["person"], names)
     draw.can_own = False
     clause.infinitive = inner = draw_infinitive(draw, clause.verb, clause.recipient)
-    person = 3 if clause.subject is None else french_agreement(clause.subject).person
-    pronouns = (inner.object, inner.recipient, inner.oblique)
-    if any(isinstance(p, Pronoun) and p.agreement.person == person != 3 for p in pronouns):
-        raise DeadEndError  # a pronoun that means the subject
+    person = clause.agreement.person
+    pronouns = [n for n in (inner.object, inner.recipient, inner.oblique) if isinstance(n, Pronoun)]
+    # None of them means the subject.
+    require(person == 3 or all(pronoun.agreement.person != person for pronoun in pronouns))
 
 
 def _swap(draw: Draw, clause: Clause) -> None:
-    clause.object = other_person(draw, clause.subject, DATIVES)
-    if clause.object is None:
-        raise DeadEndError
+    clause.object = require(other_person(draw, clause.subject, DATIVES))
 
 
 COMPLEMENTS = {"transitive": _object, "oblique": _oblique, "dative": _dative, "control": _control, "swap": _swap}
 
 
 def draw_infinitive(draw: Draw, outer: Verb, controller: Nominal, link: Texts | None = None) -> Clause:
-    """The infinitive that depends on a verb; `controller` is who would do it, `link` its prepositions if not usual."""
+    """The infinitive that depends on a verb; `controller` is who would do it."""
     if outer.has("skill"):
         skills = wanted(draw.lexicon, "intransitive", "oblique", "transitive")
         verb = draw.by_order([verb for verb in skills if verb.has("learnt")], "verb")
     else:
         is_purpose = outer.french == "venir"  # come to do something: not to go on to another place
         allowed = ("transitive", "dative") if is_purpose else PLAIN_FRAMES
-        frame = draw.weighted({name: draw.settings["frame"][name] for name in allowed})
+        frame = draw.setting("frame", only=allowed)
         verb = draw.by_order(wanted(draw.lexicon, frame), "verb")
-    if verb.french == outer.french:
-        raise DeadEndError
+    require(verb.french != outer.french)
     english, _, form = draw.synonym(outer.prep[1].split("|")).rpartition("_")
-    inner = Clause(controller, verb, draw.synonym(verb.english), INFINITIVE_TENSES[form])
+    inner = Clause(controller, verb, draw.synonym(verb.english), form)
     complete(draw, inner)
     inner.subject, inner.controller = None, french_agreement(controller)
     inner.link = link or (outer.prep[0], "to" if form == "to" else english)

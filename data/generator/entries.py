@@ -5,6 +5,7 @@ French is written with its accents here; they go when a sentence is written out.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,8 +23,6 @@ EMPTY = "-"
 Row = dict[str, str]
 Texts = tuple[str, str]
 """French and English."""
-Classes = dict[str, dict[str, Any]]
-"""What is usual for each class of nouns, as `classes.toml` has it."""
 
 T = TypeVar("T")
 
@@ -62,7 +61,7 @@ class Entry:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Noun(Entry):
-    """A noun of one gender, or a proper name. Two with one `lemma` and `rank` where persons have two forms."""
+    """A noun of one gender, or a proper name; *acteur* and *actrice* have one `lemma` and `rank`."""
 
     lemma: str
     gender: str
@@ -83,19 +82,9 @@ class Adjective(Entry):
     selection: Selection
     position: str  # before or after the French noun
     use: str  # both, attribute or predicate
-    comparison: str  # er, more, none, or the English comparative itself
+    comparison: str  # er, more; empty: neither compared nor *very*
     prep: Texts
     complement: Selection
-
-    @property
-    def is_before(self) -> bool:
-        """True if it stands before the French noun."""
-        return self.position == "before"
-
-    @property
-    def is_gradable(self) -> bool:
-        """True if *very* and *more* go with it."""
-        return self.comparison != "none"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -110,11 +99,6 @@ class Verb(Entry):
     prep: Texts
     manners: tuple[str, ...]
 
-    @property
-    def is_reflexive(self) -> bool:
-        """True if the infinitive is written with *se*."""
-        return self.french.startswith(("se ", "s'"))
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Adverb(Entry):
@@ -127,25 +111,10 @@ class Adverb(Entry):
     positions: Texts
 
 
-@dataclass(frozen=True, eq=False)
-class Lexicon:
-    """All words, in the order of their tables, which is that of frequency."""
-
-    classes: Classes
-    groups: dict[str, Selection]  # of classes too, and `there`: all that may be somewhere
-    nouns: tuple[Noun, ...]
-    names: dict[str, tuple[Noun, ...]]  # by class: name, city, country
-    adjectives: tuple[Adjective, ...]
-    verbs: dict[str, tuple[Verb, ...]]  # by frame
-    adverbs: dict[str, tuple[Adverb, ...]]  # by kind
-    special: dict[str, Verb]  # those of no other frame, by their French
-
-
 def read_table(path: Path, entry: Callable[[Row], T]) -> list[T]:
     """Makes an entry of each line of a table with a header; those that start with `#` are comments.
 
-    Raises:
-        UserError: where a line has other cells than the header, or one that its entry cannot take.
+    Raises: UserError where a line has other cells than the header, or one that its entry cannot take.
     """
     entries: list[T] = []
     header: list[str] = []
@@ -165,13 +134,98 @@ def read_table(path: Path, entry: Callable[[Row], T]) -> list[T]:
 
 @cache
 def rows_of(name: str) -> dict[str, Row]:
-    """The rows of a table by their first cells.
-
-    That of tenses has the words of the verb in each language: `have:present` is the present of *have*, a form alone
-    that of the verb itself.
-    """
+    """The rows of a table by their first cells."""
     rows = read_table(LEXICON_FOLDER / f"{name}.tsv", dict)
     return {next(iter(row.values())): row for row in rows}
+
+
+@cache
+def inflect(table: str, word: str, column: str) -> str:
+    """A form of a word, from the first row that fits it and has the form; "" = from none."""
+    for pattern, row in rows_of(table).items():
+        if row[column] and (match := re.fullmatch(pattern, word)):
+            return match.expand(row[column])
+    return ""
+
+
+class Lexicon:
+    """All words but irregular forms, in the order of their tables, which is that of frequency."""
+
+    def __init__(self, folder: Path = LEXICON_FOLDER):
+        table = tomllib.loads((folder / "classes.toml").read_text(encoding="utf-8"))
+        self.folder = folder
+        self.classes: dict[str, dict[str, Any]] = table["class"]  # what is usual for each
+        self.nouns = self._nouns("nouns.tsv")
+        self.groups = {name: Selection(frozenset({name})) for name in self.classes}
+        for name, text in table["group"].items():
+            self.groups[name] = self.select(text)
+        self.groups["there"] = Selection(frozenset(name for name, usual in self.classes.items() if "there" in usual))
+        self.names = _grouped(self._nouns("names.tsv"), "class_name")  # name, city, country
+        self.adjectives = tuple(self._entries("adjectives.tsv", Adjective))
+        self.verbs = _grouped(self._entries("verbs.tsv", Verb), "frame")
+        self.special = {verb.french: verb for verb in (*self.verbs["special"], *self.verbs["copula"])}
+        self.adverbs = _grouped(self._entries("adverbs.tsv", Adverb), "kind")
+
+    def select(self, text: str) -> Selection:
+        """Reads `person,text=lettre,=train`: a class or group, a noun of one class, a noun of any class."""
+        number = gender = ""
+        names: set[str] = set()
+        single: set[tuple[str, str]] = set()
+        for part in filter(None, text.split(",")):
+            if part[:3] in ("pl:", "sg:"):
+                number, part = part[:2], part[3:]
+            if part[-2:] in (":m", ":f"):
+                gender, part = part[-1], part[:-2]
+            name, equals, lemma = part.partition("=")
+            if equals:
+                known = {noun.class_name for noun in self.nouns if noun.lemma == lemma}
+                single |= {(class_name, lemma) for class_name in known if name in ("", class_name)}
+            else:
+                names |= self.groups[part].classes
+                single |= self.groups[part].nouns
+        return Selection(frozenset(names), frozenset(single), gender, number)
+
+    def _nouns(self, name: str) -> list[Noun]:
+        """Nouns or names; one of persons with two forms becomes one entry a gender."""
+        ranks: Counter[str] = Counter()
+
+        def of_each_gender(row: Row) -> list[Noun]:
+            name, usual, options = row["class"], self.classes[row["class"]], _options(row["options"])
+            if usual.get("generic"):
+                options["generic"] = ""
+            shared: dict[str, Any] = {
+                "options": options,
+                "class_name": name,
+                "rank": ranks[name],
+                "place": _texts(options["loc"]) if "loc" in options else usual.get("place"),
+            }
+            forms, english = row["french"].split("/"), row["english"].split("/")
+            each = zip(row["gender"].split("/"), forms, english * len(forms), strict=False)
+            ranks[name] += 1
+            return [
+                Noun(french=form, english=_parts(meaning), lemma=forms[0], gender=gender, **shared)
+                for gender, form, meaning in each
+            ]
+
+        return list(chain.from_iterable(read_table(self.folder / name, of_each_gender)))
+
+    def _entries(self, name: str, kind: Callable[..., T]) -> list[T]:
+        convert: dict[str, Callable[[str], Any]] = {
+            **dict.fromkeys(("english", "manners"), _parts),
+            **dict.fromkeys(("prep", "positions"), _texts),
+            **dict.fromkeys(("selection", "complement", "subject", "object", "recipient"), self.select),
+            "options": _options,
+        }
+
+        def entry(row: Row) -> T:
+            return kind(**{column: convert.get(column, str)(text) for column, text in row.items()})
+
+        return read_table(self.folder / name, entry)
+
+
+def _grouped(entries: Sequence[T], attribute: str) -> dict[str, tuple[T, ...]]:
+    names = {getattr(entry, attribute) for entry in entries}
+    return {name: tuple(entry for entry in entries if getattr(entry, attribute) == name) for name in names}
 
 
 def _parts(text: str) -> tuple[str, ...]:
@@ -186,84 +240,3 @@ def _texts(text: str) -> Texts:
 def _options(text: str) -> Row:
     options = (option.strip().partition("=") for option in text.split(";") if option)
     return {name: value for name, _, value in options}
-
-
-def _read_nouns(path: Path, classes: Classes) -> tuple[Noun, ...]:
-    """Nouns or names; one of persons with two forms becomes one entry a gender."""
-    ranks: Counter[str] = Counter()
-
-    def of_each_gender(row: Row) -> list[Noun]:
-        name, usual, options = row["class"], classes[row["class"]], _options(row["options"])
-        if usual.get("generic"):
-            options["generic"] = ""
-        place = _texts(options["loc"]) if "loc" in options else usual.get("place")
-        forms, english = row["french"].split("/"), row["english"].split("/")
-        nouns = [
-            Noun(
-                french=form, english=_parts(meaning), options=options, lemma=forms[0], gender=gender, class_name=name,
-                rank=ranks[name], place=place,
-            )
-            for gender, form, meaning in zip(row["gender"].split("/"), forms, english * len(forms), strict=False)
-        ]  # fmt: skip
-        ranks[name] += 1
-        return nouns
-
-    return tuple(chain.from_iterable(read_table(path, of_each_gender)))
-
-
-def _grouped(entries: Sequence[T], attribute: str) -> dict[str, tuple[T, ...]]:
-    names = [getattr(entry, attribute) for entry in entries]
-    return {name: tuple(entry for entry, own in zip(entries, names, strict=True) if own == name) for name in {*names}}
-
-
-def read_lexicon(folder: Path = LEXICON_FOLDER) -> Lexicon:
-    """Reads all tables but those of irregular forms."""
-    table = tomllib.loads((folder / "classes.toml").read_text(encoding="utf-8"))
-    classes: Classes = table["class"]
-    nouns = _read_nouns(folder / "nouns.tsv", classes)
-    groups = {name: Selection(frozenset({name})) for name in classes}
-
-    def select(text: str) -> Selection:
-        """Reads `person,text=lettre,=train`: a class or group, a noun of one class, a noun of any class."""
-        number = gender = ""
-        names: set[str] = set()
-        single: set[tuple[str, str]] = set()
-        for part in filter(None, text.split(",")):
-            if part[:3] in ("pl:", "sg:"):
-                number, part = part[:2], part[3:]
-            if part[-2:] in (":m", ":f"):
-                gender, part = part[-1], part[:-2]
-            name, equals, lemma = part.partition("=")
-            if equals:
-                known = {noun.class_name for noun in nouns if noun.lemma == lemma}
-                single |= {(class_name, lemma) for class_name in known if name in ("", class_name)}
-            else:
-                names |= groups[part].classes
-                single |= groups[part].nouns
-        return Selection(frozenset(names), frozenset(single), gender, number)
-
-    for name, text in table["group"].items():
-        groups[name] = select(text)
-    groups["there"] = Selection(frozenset(name for name, usual in classes.items() if "there" in usual))
-    convert: dict[str, Callable[[str], Any]] = {
-        "english": _parts, "manners": _parts, "options": _options, "prep": _texts, "positions": _texts,
-        "selection": select, "complement": select, "subject": select, "object": select, "recipient": select,
-    }  # fmt: skip
-
-    def read(name: str, kind: Callable[..., T]) -> list[T]:
-        def entry(row: Row) -> T:
-            return kind(**{column: convert.get(column, str)(text) for column, text in row.items()})
-
-        return read_table(folder / name, entry)
-
-    verbs = _grouped(read("verbs.tsv", Verb), "frame")
-    return Lexicon(
-        classes=classes,
-        groups=groups,
-        nouns=nouns,
-        names=_grouped(_read_nouns(folder / "names.tsv", classes), "class_name"),
-        adjectives=tuple(read("adjectives.tsv", Adjective)),
-        verbs=verbs,
-        adverbs=_grouped(read("adverbs.tsv", Adverb), "kind"),
-        special={verb.french: verb for verb in verbs["special"]},
-    )

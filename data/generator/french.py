@@ -1,90 +1,141 @@
-"""French sentences: subject, *ne*, clitics, verb, negation, complements in order; nominals."""
+"""French: forms of words, and how they meet; clauses with subject, *ne*, clitics, verb, complements in order; nominals.
 
-from __future__ import annotations
+The corpus has no accents, capitals, apostrophes or hyphens: an elided word is a token of its own (*je ai -> j ai*).
+"""
 
 import re
+import unicodedata
+from functools import cache
 
-from .french_words import (
-    adjective_form,
-    agreeing,
-    article,
-    conjugate,
-    finite,
-    join,
-    noun_form,
-    starts_with_vowel,
-    whole,
-)
-from .meaning import (
-    Agreement,
-    Clause,
-    Gap,
-    Indefinite,
-    Modifier,
-    Name,
-    Nominal,
-    NounPhrase,
-    Pronoun,
-    TimeSpan,
-    french_agreement,
-    is_thing,
-)
+from foundation.command_line import UserError
+
+from .entries import Adjective, Noun, inflect, rows_of
+from .meaning import Agreement, Clause, Gap, Indefinite, Modifier, Name, Nominal, NounPhrase, Pronoun, french_agreement
 from .writing import Writer
 
-DETERMINERS = {  # of a masculine singular, a feminine one, a plural
-    "a": ("un", "une", "des"), "some": ("un", "une", "des"), "this": ("ce|cet", "cette", "ces"),
-    "which": ("quel", "quelle", "quels", "quelles"),
-}  # fmt: skip
-INVARIABLE = {
-    "many": "beaucoup de", "a_few": "quelques", "several": "plusieurs", "how_many": "combien de", "no": "de",
-    "every": "chaque", "bare": "", "in": "",
-}  # fmt: skip
-COMPARED = {"more": "plus", "less": "moins", "as": "aussi", "most": "plus"}
-SECOND_NEGATION = {"pas": "pas", "plus": "plus", "jamais": "jamais", "rien": "rien", "encore": "pas encore"}
-DE_AFTER_NEGATION = ("pas", "plus", "jamais", "encore")
+PREPOSITIONS = ("de", "d'", "à", "en", "du", "au")
+FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
+IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
 NEGATED_ARTICLE = "^(de la |de l'|du |des |une |un |d')"
+REFLEXIVE = ("se ", "s'")
 BEFORE_INFINITIVE = ("bien", "mal")
-TAKES_ETRE = frozenset(
-    "aller venir revenir devenir arriver partir sortir rentrer retourner rester tomber naître mourir monter "
-    "descendre entrer apparaître".split()
-)
-WITHOUT_OBJECT = ("intransitive", "expression", "oblique", "locative", "infinitive", "copula", "impersonal")
 CLITIC_ORDER = ("me", "te", "se", "nous", "vous", "le", "la", "les", "lui", "leur", "y", "en")
 ORDER_AFTER_VERB = ("le", "la", "les", "me", "te", "se", "nous", "vous", "lui", "leur", "y", "en")
 STRONG_AFTER_VERB = {"me": "moi", "te": "toi"}
-SPANS = {"for": "pendant", "since": "depuis", "ago": "il y a", "in": "dans", "at": "à"}
-NUMBERS = (
-    "un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "
-    "dix-neuf vingt"
-).split()
+
+
+@cache
+def plural(form: str) -> str:
+    """Plural of a French noun or adjective, which may be several words (*pommes de terre*)."""
+    words = form.split()
+    for index, part in enumerate(words):
+        if part in PREPOSITIONS or part.startswith(("d'", "l'")):
+            break
+        words[index] = inflect("french_plurals", part, "plural")
+    return " ".join(words)
+
+
+def noun_form(noun: Noun, number: str) -> str:
+    """The noun in the singular or plural (*sg*, *pl*), marked where its h is aspirated."""
+    is_written = number == "sg" or noun.has("plural_only")
+    form = noun.french if is_written else noun.options.get("plural") or plural(noun.french)
+    return f"*{form}" if noun.has("aspirated") else form
+
+
+def adjective_form(adjective: Adjective, agreement: Agreement) -> str:
+    """The adjective as it agrees."""
+    if agreement[1:] == ("sg", "m") and adjective.has("vowel"):
+        return f"{adjective.french}|{adjective.options['vowel']}"
+    if adjective.has("invariable"):
+        return adjective.french
+    return agreeing(adjective.french, agreement, adjective.options.get("feminine", ""))
+
+
+def agreeing(form: str, agreement: Agreement, feminine: str = "") -> str:
+    """A participle or adjective as it agrees: *allé, allée, allés, allées*."""
+    if agreement.gender == "f":
+        form = feminine or inflect("french_feminines", form, "feminine")
+    return plural(form) if agreement.number == "pl" else form
+
+
+def article(agreement: Agreement) -> str:
+    """*le, la, les*."""
+    return rows_of("determiners")["the"][f"{agreement.number} {agreement.gender}"]
+
+
+@cache
+def plain(text: str) -> tuple[str, ...]:
+    """Tokens in lower case without accents; apostrophes and hyphens separate them."""
+    text = text.lower().replace("œ", "oe").replace("'", " ").replace("-", " ")
+    decomposed = unicodedata.normalize("NFD", text)
+    return tuple("".join(letter for letter in decomposed if not unicodedata.combining(letter)).split())
+
+
+def whole(word: str) -> str:
+    """A word that is never elided, such as a pronoun behind its verb."""
+    return f"{word}|{word}"
+
+
+def starts_with_vowel(word: str) -> bool:
+    """True if the word starts with a vowel sound: not *onze, oui, huit*, nor an aspirated h."""
+    return word not in ("", "onze", "oui", "huit") and plain(word)[0][0] in "aeiouhy"
+
+
+@cache
+def conjugate(infinitive: str) -> dict[str, list[str]]:
+    """The six forms of each simple tense, by the infinitive without *se*. Raises: UserError where no row fits it."""
+    form = {column: inflect("french_verbs", infinitive, column) for column in ("present", "future", "imperfect")}
+    if not form["present"]:
+        raise UserError(f"{infinitive!r} has no regular forms: add it to french_verbs.tsv")
+    present = form["present"].split(",")
+    imperative = inflect("french_verbs", infinitive, "imperative").split(",")
+    singular = present[1].removesuffix("s") if present[1].endswith("es") else present[1]
+    stem = form["imperfect"] or present[3].removesuffix("ons")  # mangeons, commençons: mangeais, but mangions
+    return {
+        "present": present,
+        "imperfect": [re.sub("ge(?=i)", "g", re.sub("ç(?=i)", "c", stem + ending)) for ending in IMPERFECT],
+        "future": [form["future"] + ending for ending in FUTURE],
+        "conditional": [form["future"] + ending for ending in IMPERFECT],
+        "imperative": imperative if len(imperative) == 6 else ["", singular, "", *present[3:5], ""],
+    }
+
+
+def finite(infinitive: str, tense: str, agreement: Agreement) -> str:
+    """The form of a simple tense."""
+    return conjugate(infinitive)[tense][agreement.person - 1 + (3 if agreement.number == "pl" else 0)]
 
 
 class French(Writer):
     """Writes the French side."""
 
-    side = 0
-    than = {"more": "que", "less": "que", "as": "que"}
+    language, side = "french", 0
     inverting = ("inversion",)
-    asking = {"est-ce que": "est ce que"}
-    ending: dict[str, str] = {}
-    numbers = {**dict(enumerate(NUMBERS, start=1)), 30: "trente", 40: "quarante", 50: "cinquante", 60: "soixante"}
-    columns = ("subject", "object", "dative", "disjunctive", "masculine", "feminine", "plural")
-    pronouns = {
-        "1 sg": "je me me moi mon ma mes", "1 pl": "nous nous nous nous notre notre nos",
-        "2 sg": "tu te te toi ton ta tes", "2 pl": "vous vous vous vous votre votre vos",
-        "3 sg m": "il le lui lui son sa ses", "3 pl m": "ils les leur eux leur leur leurs",
-        "3 sg f": "elle la lui elle son sa ses", "3 pl f": "elles les leur elles leur leur leurs",
-    }  # fmt: skip
+    asking = "est ce que"
 
     def spell(self, text: str) -> list[str]:
-        """Contracts and elides."""
-        return join(text.split())
+        """Contracts and elides; each word of the result is one token in the corpus's spelling."""
+        words = text.split()
+        contracted: list[str] = []
+        for word, follower in zip(words, [*words[1:], ""], strict=True):
+            # An article is written with its form before a vowel; a pronoun *le* is not, and so never contracted.
+            contraction = rows_of("french_contractions").get(f"{contracted[-1]} {word}") if contracted else None
+            if contraction and not (word == "le|l" and starts_with_vowel(follower)):
+                contracted[-1] = contraction["contracted"]
+            else:
+                contracted.append(word)
+        tokens: list[str] = []
+        for word, follower in zip(contracted, [*contracted[1:], ""], strict=True):
+            form, _, before_vowel = word.partition("|")
+            if starts_with_vowel(follower):
+                form = before_vowel or rows_of("french_elisions").get(form, {"before_vowel": form})["before_vowel"]
+            if form == "si" and follower in ("il", "ils"):
+                form = "s"
+            tokens += plain(form.removeprefix("*"))
+        return tokens
 
     def clause(self, node: Clause, is_inverted: bool = False) -> str:
         """Subject, verb, and all that follows."""
-        subject = ""
-        if node.subject is not None and node.tense != "imperative":
-            subject = self.nominal(node.subject, "subject")
+        subject = "" if node.tense == "imperative" else self.nominal(node.subject, "subject")
         before, behind = ("", subject) if is_inverted else (subject, "")
         return f"{before} {self._verb_group(node, behind)} {self.tail(node)}"
 
@@ -92,11 +143,11 @@ class French(Writer):
         """Everything from *ne* to the last part of the verb."""
         indefinites = [nominal.texts[0] for nominal in (node.subject, node.object) if isinstance(nominal, Indefinite)]
         ne = "ne" if node.negation or {*indefinites} & {"personne", "rien"} else ""
-        pas = SECOND_NEGATION.get(node.negation, "")
+        pas = self.word("negations", node.negation)
         head, _, rest = node.verb.french.removeprefix("se ").removeprefix("s'").removeprefix("y ").partition(" ")
         first, _, last = node.tenses["french"].partition(" ")
-        middle = self.middle(node)
-        if node.negation in DE_AFTER_NEGATION:
+        middle = self.adjuncts(node, is_middle=True)
+        if node.negation:
             rest = re.sub(NEGATED_ARTICLE, "de ", rest)
         parts = [agreeing(part[:-1], node.agreement) if part.endswith("+") else part for part in rest.split()]
         # The lexicon writes "l'air" but "le hoquet"; only the *de* of a negation is elided here.
@@ -108,16 +159,15 @@ class French(Writer):
             verb = f"{middle} {own} {head}" if is_before else f"{own} {head} {middle}"
             return f"{ne} {pas} {verb} {after}"
         if first == "imperative":
-            index = 0 if agreement.number == "sg" else 1 if agreement.person == 1 else 2
-            verb = conjugate(head)["imperative"][index]
+            verb = finite(head, first, agreement)
             verb = f"{ne} {own} {verb} {pas}" if ne else f"{verb} {own}"
             return f"{verb} {middle} {after}"
         auxiliary, _, tense = first.rpartition(":")
         ending = ""
         if last == "participle":
-            [ending] = conjugate(head)["participle"]
-            is_reflexive = node.verb.is_reflexive
-            if is_reflexive or (head in TAKES_ETRE and node.verb.frame in WITHOUT_OBJECT):
+            ending = inflect("french_verbs", head, "participle")
+            is_reflexive = node.verb.french.startswith(REFLEXIVE)
+            if is_reflexive or node.verb.has("être"):
                 auxiliary = "être"
                 ending = ending if is_reflexive and rest else agreeing(ending, node.agreement)
             elif isinstance(node.object, Pronoun | Gap):  # which stand before it
@@ -134,7 +184,7 @@ class French(Writer):
     def _clitics(self, node: Clause, is_after: bool) -> str:
         """Clitic pronouns in order; after an affirmative imperative the object comes first (*donne le moi*)."""
         verb, result = node.verb, []
-        if verb.is_reflexive:
+        if verb.french.startswith(REFLEXIVE):
             agreement = french_agreement(node)
             result.append("se" if agreement.person == 3 else self.form(agreement, "object"))
         object_case = "dative" if verb.frame == "swap" else "object"
@@ -152,11 +202,11 @@ class French(Writer):
         return " ".join(sorted(result, key=CLITIC_ORDER.index))
 
     def _oblique_clitic(self, node: Clause) -> str:
-        """*y*, *en* or a dative for a pronoun after a preposition, as the verb's options allow; "" = none."""
+        """*y*, *en* or a dative for a pronoun after a preposition; "" = none."""
         pronoun, verb = node.oblique, node.verb
         if not isinstance(pronoun, Pronoun):
             return ""
-        if is_thing(pronoun):
+        if pronoun.kind == "thing":
             return next((clitic for clitic in ("y", "en") if verb.has(clitic)), "")
         return self.form(french_agreement(pronoun), "dative") if verb.has("dative") else ""
 
@@ -171,14 +221,6 @@ class French(Writer):
             parts.append(self.prepositional("" if node.verb.has("accusative") else "à", node.recipient))
         return " ".join(parts)
 
-    def span(self, node: TimeSpan) -> str:
-        """*pendant deux heures*, *il y a deux jours*, *vingt ans*."""
-        count, unit = self._count(node.count, node.unit.gender), noun_form(node.unit, "sg" if node.count == 1 else "pl")
-        return f"{SPANS.get(node.kind, '')} {count} {unit}"
-
-    def _count(self, count: int, gender: str) -> str:
-        return "une" if (count, gender) == (1, "f") else self.number_word(count)
-
     def pronoun(self, node: Pronoun, case: str) -> str:
         """*il* or *lui*; other pronouns stand by the verb."""
         if case in ("disjunctive", "after de"):
@@ -189,53 +231,43 @@ class French(Writer):
 
     def name(self, node: Name) -> str:
         """The name; a country has its article."""
-        form = noun_form(node.entry, "sg")
-        if node.second is not None:
-            return f"{form} et {node.second.french}"
-        return f"{article(node.agreement)} {form}" if node.entry.class_name == "country" else form
+        form = " et ".join(noun_form(entry, "sg") for entry in node.entries)
+        return f"{article(node.agreement)} {form}" if node.entries[0].class_name == "country" else form
 
     def prepositional(self, prep: str, nominal: Nominal) -> str:
         """A preposition and its nominal; *en* only before a feminine country or one with a vowel."""
         if prep == "en" and isinstance(nominal, Name):
-            name = noun_form(nominal.entry, "sg")
-            is_feminine = nominal.entry.gender == "f" or starts_with_vowel(name)
-            if is_feminine and nominal.agreement.number == "sg":
+            name = noun_form(nominal.entries[0], "sg")
+            if nominal.agreement[1:] == ("sg", "f") or (nominal.agreement.number == "sg" and starts_with_vowel(name)):
                 return f"en {name}"
             prep = "à"
         return super().prepositional(prep, nominal)
 
     def noun_phrase(self, node: NounPhrase, case: str = "object") -> str:
-        """Determiner, adjectives before, noun, adjectives after, *de* and its complement, relative clause."""
+        """Determiner, adjectives around the noun, complement, relative clause."""
         is_indefinite = node.determiner in ("a", "some", "bare") and (node.number == "pl" or node.noun.has("mass"))
-        before = self.adjectives(node, True)
+        before = self.adjectives(node, "before")
         determiner = "" if case == "after de" and is_indefinite else self._determiner(node, bool(before))
         result = f"{determiner} {before} {noun_form(node.noun, node.number)}"
         if node.content is not None:
             result += f" de {self.noun_phrase(node.content, 'after de')}"
-        result += " " + self.adjectives(node, False)
+        result += " " + self.adjectives(node, "after")
         if node.complement is not None:
             result += " " + self.prepositional("de", node.complement)
         return f"{result} {self.relative(node)}"
 
     def _determiner(self, node: NounPhrase, has_adjective: bool) -> str:
         kind, gender = node.determiner, node.noun.gender
-        column = 2 if node.number == "pl" else 0 if gender == "m" else 1
-        if kind in ("the", "generic"):
-            return article(node.agreement)
-        if kind == "all":
-            return f"{'tous' if gender == 'm' else 'toutes'} {article(node.agreement)}"
+        if node.owner is not None:
+            own = {"m": "masculine", "f": "feminine"}
+            return self.form(node.owner, own[gender] if node.number == "sg" else "plural")
+        if kind == "number":
+            return "une" if (node.count, gender) == (1, "f") else self.word("numbers", str(node.count))
         if kind in ("a", "some") and node.noun.has("mass"):
             return f"de {article(Agreement(3, 'sg', gender))}"
-        if kind in ("a", "some") and column == 2 and has_adjective:
+        if kind in ("a", "some") and node.number == "pl" and has_adjective:
             return "de"
-        if kind == "my":
-            assert node.owner is not None
-            return self.form(node.owner._replace(gender="m"), ("masculine", "feminine", "plural")[column])
-        if kind == "number":
-            return self._count(node.count, gender)
-        if kind == "which" and (node.number, gender) == ("pl", "f"):
-            column = 3
-        return DETERMINERS[kind][column] if kind in DETERMINERS else INVARIABLE[kind]
+        return rows_of("determiners")[kind][f"{node.number} {gender}"]
 
     def compared(self, node: Modifier, agreement: Agreement) -> str:
         """*plus grand*, *meilleur*, *le plus grand* behind the noun."""
@@ -244,5 +276,5 @@ class French(Writer):
         if kind in ("more", "most") and adjective.has("comparative"):
             form = agreeing(adjective.options["comparative"], agreement)
         elif kind:
-            form = f"{COMPARED[kind]} {form}"
-        return f"{article(agreement)} {form}" if kind == "most" and not adjective.is_before else form
+            form = f"{self.word('comparisons', kind)} {form}"
+        return f"{article(agreement)} {form}" if kind == "most" and adjective.position == "after" else form

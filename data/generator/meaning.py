@@ -1,8 +1,8 @@
 """The meaning of a sentence, apart from either language; both are written from it.
 
-A meaning is a tree of nodes: entries of the lexicon and grammatical choices, no words of a sentence. Nodes are compared
-by identity: two mentions of one noun in a sentence are two nodes. A choice that only English makes (one of two
-synonyms) is drawn when the node is made and kept here, so that writing a meaning out is a function without chance.
+A meaning is a tree of nodes: entries of the lexicon and grammatical choices, no words of a sentence. Two mentions of a
+noun are two nodes, which are not equal; only names are. A choice that only English makes (one of two synonyms) is drawn
+when the node is made and kept here, so that writing a meaning out is a function without chance.
 """
 
 from __future__ import annotations
@@ -14,22 +14,27 @@ from .entries import Adjective, Noun, Row, Texts, Verb, rows_of
 
 
 class Agreement(NamedTuple):
-    """Person (1, 2, 3), number (*sg*, *pl*) and gender (*m*, *f*) that others agree with."""
+    """Person (1, 2, 3), number (*sg*, *pl*) and gender (*m*, *f*, in English *thing*)."""
 
     person: int
     number: str
     gender: str
 
 
+NEUTRAL = Agreement(3, "sg", "m")
+IT = Agreement(3, "sg", "thing")
+
+
 @dataclass(eq=False)
 class Pronoun:
-    """A personal pronoun. `kind`: personal, formal (*vous* to one), on, thing (English *it*), ce, impersonal.
+    """A personal pronoun; adjectives agree with its `agreement`, and verbs too if there is no other for the language.
 
-    `english` overrides who an English pronoun speaks of, as in *c'est mon frère -> he is my brother*.
+    Such as the plural of *vous* to one person, *we* for *on*, *it* for a thing.
     """
 
     agreement: Agreement
-    kind: str = "personal"
+    kind: str = "personal"  # or on, thing, ce, impersonal
+    french: Agreement | None = None
     english: Agreement | None = None
 
 
@@ -38,22 +43,20 @@ class Indefinite:
     """*quelqu'un, personne, rien*, and question words: invariable, third person singular."""
 
     texts: Texts
-    agreement = Agreement(3, "sg", "m")
+    agreement = NEUTRAL
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Name:
     """A first name, city or country, or two first names: *paul et marie*."""
 
-    entry: Noun
-    second: Noun | None = None
+    entries: tuple[Noun, ...]
 
     @property
     def agreement(self) -> Agreement:
         """Person, number and gender: of two, a plural, feminine only where both names are."""
-        if self.second is not None:
-            return Agreement(3, "pl", max(self.entry.gender, self.second.gender))
-        return Agreement(3, "pl" if self.entry.has("plural_only") else "sg", self.entry.gender)
+        is_plural = len(self.entries) > 1 or self.entries[0].has("plural_only")
+        return Agreement(3, "pl" if is_plural else "sg", max(entry.gender for entry in self.entries))
 
 
 @dataclass(eq=False)
@@ -84,10 +87,9 @@ class Modifier:
 class NounPhrase:
     """A noun with its determiner, adjectives and complement.
 
-    `determiner`: the, a, some (*a* with English *some*), no (after a negation: *pas de*), generic (only
-    French has the article), this, my, number, every, all, which, bare (none in French, *a* in English), in
-    (none after *en*, English *the*), and the quantities many, a_few, several, how_many. `relative`: a relative pronoun
-    and its clause, in which a gap is what the pronoun stands for.
+    `determiner`: one of `determiners.tsv` (*no* stands after a negation, only French has the article of *generic*, *in*
+    is that after *en*), *my* of an `owner`, or *number* with a `count`. `content` is what is measured (*une tasse de
+    café*). `relative`: a relative pronoun and its clause, in which a gap is what the pronoun stands for.
     """
 
     noun: Noun
@@ -119,7 +121,7 @@ class NounPhrase:
 
 @dataclass(eq=False)
 class Adjunct:
-    """An adverb as it is used, in a clause or before an adjective, or a preposition with the nominal that it governs.
+    """An adverb as it is used, or a preposition with the nominal that it governs.
 
     `kind` and `positions` are those of an adverb.
     """
@@ -128,15 +130,6 @@ class Adjunct:
     nominal: Nominal | None = None
     kind: str = ""
     positions: Texts = ("end", "end")
-
-
-@dataclass(eq=False)
-class TimeSpan:
-    """*pendant deux heures*, *depuis trois ans*, *il y a deux jours*, *dans une semaine*, *à huit heures*."""
-
-    kind: str  # for, since, ago, in, at, clock, age
-    count: int
-    unit: Noun
 
 
 Nominal = Pronoun | Indefinite | Name | Gap | NounPhrase
@@ -162,13 +155,13 @@ class Clause:
     place: Adjunct | None = None
     infinitive: Clause | None = None
     content: Clause | None = None
-    adjuncts: list[Adjunct | TimeSpan] = field(default_factory=list)
+    adjuncts: list[Adjunct] = field(default_factory=list)
     controller: Agreement | None = None
     link: Texts = ("", "")
 
     @property
     def tenses(self) -> Row:
-        """French and English tense, and the kind of adverb that goes with them."""
+        """The row of the tense: French and English words, the adverb that goes with it, traits."""
         return rows_of("tenses")[self.tense]
 
     @property
@@ -180,49 +173,36 @@ class Clause:
 
 
 @dataclass(eq=False)
-class Linked:
-    """Two clauses and the conjunction between them, or before them where `is_fronted`."""
-
-    first: Clause
-    conjunction: Texts
-    second: Clause
-    is_fronted: bool = False
-
-
-@dataclass(eq=False)
 class Sentence:
-    """A sentence and its form; the question is a word, or a phrase such as *quel livre*.
+    """A clause, or two with a conjunction, which is in front with the second where that `is_fronted`.
 
-    `form`: statement, est-ce que, inversion, plain (a question whose word is the subject) or imperative.
+    `form`: statement, est-ce que, inversion, plain (a question whose word is the subject) or imperative. The question
+    is a word, or a phrase such as *quel livre*.
     """
 
-    body: Clause | Linked
+    clause: Clause
     form: str = "statement"
     mark: str = "."
-    front: Adjunct | None = None
     question: Indefinite | NounPhrase | None = None
+    front: Adjunct | None = None
+    conjunction: Texts = ("", "")
+    second: Clause | None = None
+    is_fronted: bool = False
     is_contracted: bool = True
     is_negation_contracted: bool = True
 
 
 def french_agreement(nominal: Nominal | Clause) -> Agreement:
     """Person and number of a French verb: *vous* to one person still has the plural, *on* the singular."""
-    if isinstance(nominal, Clause) and nominal.subject is not None:
-        nominal = nominal.subject
-    if isinstance(nominal, Pronoun) and nominal.kind == "formal":
-        return nominal.agreement._replace(number="pl")
-    return nominal.agreement
+    subject = nominal.subject if isinstance(nominal, Clause) else nominal
+    return (isinstance(subject, Pronoun) and subject.french) or nominal.agreement
 
 
 def english_agreement(nominal: Nominal) -> Agreement:
     """Person, number and gender of an English verb or possessive."""
-    if isinstance(nominal, Pronoun) and nominal.kind == "on":
-        return Agreement(1, "pl", "m")
-    if isinstance(nominal, Pronoun) and nominal.english is not None:
-        return nominal.english
     if isinstance(nominal, NounPhrase):
         return nominal.agreement._replace(number=nominal.english_number)
-    return nominal.agreement
+    return (isinstance(nominal, Pronoun) and nominal.english) or nominal.agreement
 
 
 def is_thing(nominal: Nominal) -> bool:
@@ -231,4 +211,4 @@ def is_thing(nominal: Nominal) -> bool:
         return nominal.kind in ("thing", "impersonal", "ce")
     if isinstance(nominal, NounPhrase | Gap):
         return not nominal.is_person
-    return isinstance(nominal, Name) and nominal.entry.class_name != "name"
+    return isinstance(nominal, Name) and nominal.entries[0].class_name != "name"

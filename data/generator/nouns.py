@@ -1,46 +1,23 @@
 """Drawing nominals: which noun or name, its determiner, adjectives, complement, relative clause."""
 
-from __future__ import annotations
-
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Set
 from functools import cache
 
-from .chance import DeadEndError, Draw, attempt, nouns_for
+from .chance import Draw, attempt, nouns_for, require
 from .entries import Adjective, Adverb, Lexicon, Noun, Selection, Texts, Verb
 from .meaning import Adjunct, Agreement, Clause, Gap, Indefinite, Modifier, Name, Nominal, NounPhrase, Pronoun, is_thing
 
-PERSON_CLASSES = frozenset(("human", "job", "kin", "friend"))
 INDEFINITES = {("quelqu'un", "someone"): 4, ("tout le monde", "everyone"): 5, ("personne", "nobody"): 3}
 PLURAL = ("nous", "vous", "ils", "elles", "pair", "noun")
-# Tenses in which English has *some*: one event, not a habit.
-WITH_SOME = frozenset(("past", "pluperfect", "perfect", "future", "going_to", "just", "imperative", "conditional"))
-NOT_OWNED = frozenset(("measure", "time", "sky"))
-COUNTS = {2: 10, 3: 7, 4: 4, 5: 3, 6: 2, 7: 1, 8: 1, 10: 1, 12: 1}
-
-
-@dataclass(frozen=True)
-class Around:
-    """The clause around a noun phrase, as far as it shapes the phrase; options are as verbs have them."""
-
-    subject: Nominal | None = None
-    tense: str = ""
-    options: Collection[str] = ()
-    is_plain: bool = False
-    is_negated: bool = False
-
-    def has(self, *options: str) -> bool:
-        """True if there is one of the options."""
-        return any(option in self.options for option in options)
 
 
 # -- adjectives -----------------------------------------------------------------------------------------
 
 
 @cache
-def adjectives_for(lexicon: Lexicon, noun: Noun, use: str) -> tuple[Adjective, ...]:
+def adjectives_for(lexicon: Lexicon, noun: Noun, use: str) -> list[Adjective]:
     """Adjectives that go with a noun as `attribute` or `predicate`, most frequent first."""
-    return tuple(a for a in lexicon.adjectives if a.use in ("both", use) and a.selection.admits(noun))
+    return [a for a in lexicon.adjectives if a.use in ("both", use) and a.selection.admits(noun)]
 
 
 def adverbial(draw: Draw, adverb: Adverb) -> Adjunct:
@@ -49,7 +26,7 @@ def adverbial(draw: Draw, adverb: Adverb) -> Adjunct:
 
 
 def degree(draw: Draw, adjective: Adjective) -> Adjunct:
-    """An adverb of degree, *très* before others; *un peu* only for what one may be a little too much."""
+    """An adverb of degree; *un peu* only for what one may be a little too much."""
     degrees = draw.lexicon.adverbs["degree"]
     adverb = draw.by_order(degrees, "adverb")
     return adverbial(draw, degrees[0] if adverb.french == "un peu" and not adjective.has("a_little") else adverb)
@@ -57,14 +34,14 @@ def degree(draw: Draw, adjective: Adjective) -> Adjunct:
 
 def decorate(draw: Draw, phrase: NounPhrase) -> None:
     """Sometimes gives a noun phrase an adjective, rarely two, one of them as a superlative."""
-    if phrase.content is not None or phrase.determiner == "no" or not draw.share("adjective"):
+    if phrase.determiner == "no" or not draw.share("adjective"):
         return
     first = attempt(lambda: _attribute(draw, phrase))
     if first is None:
         return
     phrase.modifiers.append(first)
     adjective = first.adjective
-    is_gradable = adjective.is_gradable and not adjective.has("definite", "possessive")
+    is_gradable = adjective.comparison and not adjective.has("definite", "possessive")
     can_be_most = is_gradable and phrase.determiner == "the" and not phrase.noun.has("mass") and not phrase.complement
     if can_be_most and draw.happens(0.12):
         first.comparison, first.english = "most", adjective.english[0]
@@ -72,19 +49,16 @@ def decorate(draw: Draw, phrase: NounPhrase) -> None:
         first.degree = adverbial(draw, draw.lexicon.adverbs["degree"][0])
     elif draw.share("second_adjective"):
         second = attempt(lambda: _attribute(draw, phrase))
-        if second is not None and second.adjective.is_before != adjective.is_before:
+        if second is not None and second.adjective.position != adjective.position:
             phrase.modifiers.append(second)
 
 
 def _attribute(draw: Draw, phrase: NounPhrase) -> Modifier:
-    adjectives = [
-        adjective
-        for adjective in adjectives_for(draw.lexicon, phrase.noun, "attribute")
-        if (phrase.determiner == "the" or not adjective.has("definite"))
-        and (phrase.determiner == "my" or not adjective.has("possessive"))
-        and (adjective.is_before or adjective.has("definite", "possessive") or phrase.noun.class_name != "kin")
-    ]
-    adjective = draw.by_order(adjectives, "adjective")
+    adjectives = adjectives_for(draw.lexicon, phrase.noun, "attribute")
+    if phrase.noun.class_name == "kin":
+        adjectives = [a for a in adjectives if a.position == "before" or a.has("definite", "possessive")]
+    without = [option for option, its in (("definite", "the"), ("possessive", "my")) if phrase.determiner != its]
+    adjective = draw.by_order([a for a in adjectives if not a.has(*without)], "adjective")
     return Modifier(adjective, draw.synonym(adjective.english))
 
 
@@ -110,7 +84,7 @@ def determine_subject(draw: Draw, phrase: NounPhrase) -> None:
     elif noun.has("unique", "mass"):
         return
     elif draw.happens(owned_share(draw, noun)):
-        phrase.determiner, phrase.owner = "my", draw.first_or_second()
+        phrase.determiner, phrase.owner = "my", draw.owner()
     elif noun.class_name != "kin":
         weights = {"the": 60.0, "this": 10.0}
         if phrase.is_person and phrase.number == "sg":
@@ -121,26 +95,27 @@ def determine_subject(draw: Draw, phrase: NounPhrase) -> None:
         phrase.determiner = draw.weighted(weights)
 
 
-def determine_object(draw: Draw, phrase: NounPhrase, around: Around) -> None:
+def determine_object(draw: Draw, phrase: NounPhrase, clause: Clause, options: Set[str]) -> None:
     """Gives an object its determiner; its owner may be the subject."""
     noun = phrase.noun
     singular = "pl" if noun.has("plural_only") else "sg"
-    if around.has("bare"):
+    is_negated = "negated" in options
+    if "bare" in options:
         phrase.number, phrase.determiner = singular, "bare"
-    elif noun.has("generic") or around.has("generic"):
+    elif noun.has("generic") or "generic" in options:
         phrase.number = "sg" if noun.has("mass") else singular if noun.has("generic") else "pl"
         phrase.determiner = "generic"
-    elif around.has("definite"):
+    elif "definite" in options:
         phrase.number = singular
-    elif draw.happens(owned_share(draw, noun)) and not around.has("indefinite"):
-        phrase.determiner, phrase.owner = "my", owner(draw, around.subject)
-    elif noun.has("unique") or (noun.class_name == "kin" and not around.has("indefinite")):
+    elif draw.happens(owned_share(draw, noun)) and "indefinite" not in options:
+        phrase.determiner, phrase.owner = "my", owner(draw, clause.subject)
+    elif noun.has("unique") or (noun.class_name == "kin" and "indefinite" not in options):
         phrase.number = singular
     else:
-        indefinite = "no" if around.is_negated else "some" if around.tense in WITH_SOME else "a"
+        indefinite = "no" if is_negated else "some" if "event" in clause.tenses["traits"] else "a"
         weights = {"the": 42.0, indefinite: 40.0, "this": 8.0}
-        is_counted = noun.is_countable and phrase.number == "pl" and not around.is_negated
-        if around.has("indefinite"):
+        is_counted = noun.is_countable and phrase.number == "pl" and not is_negated
+        if "indefinite" in options:
             weights = {indefinite: 1.0, "number": 1.5 if is_counted else 0.0}
         elif noun.class_name == "friend":
             weights = {"the": 5.0, "this": 1.0}
@@ -149,7 +124,7 @@ def determine_object(draw: Draw, phrase: NounPhrase, around: Around) -> None:
         elif is_counted:
             number = 4.0 if noun.class_name in ("human", "job") else 14.0
             weights |= {"number": number, "many": 4.0, "a_few": 4.0, "several": 3.0, "all": 2.0}
-        if around.is_negated and around.tense == "imperative":
+        if is_negated and clause.tense == "imperative":
             weights["no"] = 0.0
         phrase.determiner = draw.weighted(weights)
 
@@ -161,20 +136,20 @@ def owner(draw: Draw, subject: Nominal | None) -> Agreement:
     """
     kind = subject.kind if isinstance(subject, Pronoun) else ""
     if subject is None or isinstance(subject, Indefinite) or kind in ("impersonal", "ce") or draw.happens(0.25):
-        return draw.first_or_second()
+        return draw.owner()
     agreement = subject.agreement
     if kind == "on":
-        return draw.owner(1, "pl")
+        return draw.owner("nous")
     if agreement.person == 2:
-        return draw.owner(2)
+        return draw.owner("tu")
     if agreement.person == 3 and not draw.can_own:
-        return draw.first_or_second()
+        return draw.owner()
     return agreement._replace(gender="thing") if is_thing(subject) else agreement
 
 
 def owned_share(draw: Draw, noun: Noun) -> float:
     """Share of the noun's determiners that are possessive."""
-    if noun.class_name in NOT_OWNED or noun.has("unique", "public"):
+    if noun.has("unique", "public"):
         return 0.0
     return 0.25 if noun.has("owned") else draw.lexicon.classes[noun.class_name].get("owned", 0.15)
 
@@ -184,7 +159,7 @@ def owned_share(draw: Draw, noun: Noun) -> float:
 
 def name(draw: Draw, kind: str = "name") -> Name:
     """A first name, a city or a country."""
-    return Name(draw.by_order(draw.lexicon.names[kind], "name"))
+    return Name((draw.by_order(draw.lexicon.names[kind], "name"),))
 
 
 def draw_subject(draw: Draw, selection: Selection, only: Collection[str] = ()) -> Nominal:
@@ -198,15 +173,14 @@ def draw_subject(draw: Draw, selection: Selection, only: Collection[str] = ()) -
             if (not only or kind in only) and (selection.number != "pl" or kind in PLURAL)
         }
     kind = draw.weighted(weights)
-    if kind == "vous" and selection.number == "pl" and draw.address != "vous":
-        raise DeadEndError
+    require(kind != "vous" or selection.number != "pl" or draw.address == "vous")
     if kind == "name":
         return name(draw)
     if kind == "pair":
-        first, second = name(draw).entry, name(draw).entry
-        while second is first:
-            second = name(draw).entry
-        return Name(first, second)
+        first, second = name(draw), name(draw)
+        while second == first:
+            second = name(draw)
+        return Name(first.entries + second.entries)
     if kind == "someone":
         return Indefinite(draw.weighted(INDEFINITES))
     if kind != "noun":
@@ -214,28 +188,29 @@ def draw_subject(draw: Draw, selection: Selection, only: Collection[str] = ()) -
     noun = draw.noun(selection)
     phrase = noun_phrase(draw, noun, number(draw, noun, selection.number))
     determine_subject(draw, phrase)
-    return _finish(draw, phrase, Around())
+    return _finish(draw, phrase)
 
 
-def draw_object(draw: Draw, selection: Selection, around: Around) -> Nominal:
-    """A nominal after a verb: a noun phrase, or for persons a name, for places a city or country."""
-    kinds: dict[str, float] = {"noun": 10.0} if nouns_for(draw.lexicon, selection) else {}
+def draw_object(draw: Draw, selection: Selection, clause: Clause, options: Set[str] = frozenset()) -> Nominal:
+    """A nominal after a verb: a noun phrase, or for persons a name, for places a city or country.
+
+    The options are those of verbs, or *plain* (without adjectives and the like), *negated* (by what stands before it).
+    """
+    kinds: dict[str, float] = {"noun": 10.0} if nouns_for(draw.lexicon, selection)[0] else {}
     kinds |= {kind: 4.0 for kind in ("city", "country") if kind in selection.classes}
-    if selection.classes >= PERSON_CLASSES and not around.has("generic", "bare"):
+    if selection.classes >= draw.groups["person"].classes and not options & {"generic", "bare"}:
         kinds["name"] = 4.0
-    if not kinds:
-        raise DeadEndError
-    kind = draw.weighted(kinds)
-    return object_phrase(draw, selection, around) if kind == "noun" else name(draw, kind)
+    kind = draw.weighted(require(kinds))
+    return object_phrase(draw, selection, clause, options) if kind == "noun" else name(draw, kind)
 
 
-def object_phrase(draw: Draw, selection: Selection, around: Around) -> NounPhrase:
-    """A noun phrase after a verb."""
+def object_phrase(draw: Draw, selection: Selection, clause: Clause, options: Set[str]) -> NounPhrase:
+    """A noun phrase after a verb; options as above."""
     noun = draw.noun(selection)
-    if around.has("indefinite") and noun.has("singular", "public"):
-        raise DeadEndError  # one does not say that somebody has a father or a subway
-    is_measurable = draw.group("measured").admits(noun) and not around.is_negated
-    if is_measurable and not around.has("generic", "definite", "bare", "whole") and draw.share("measure"):
+    # One does not say that somebody has a father or a subway.
+    require(not ("indefinite" in options and noun.has("singular", "public")))
+    is_measurable = draw.groups["measured"].admits(noun)
+    if is_measurable and not options & {"negated", "generic", "definite", "bare", "whole"} and draw.share("measure"):
         measures = [entry for entry in draw.lexicon.nouns if noun.lemma in entry.options.get("measure", "").split(",")]
         if measures:  # *une tasse de café* in the place of *du café*
             measure = draw.by_order(measures, "noun")
@@ -246,8 +221,8 @@ def object_phrase(draw: Draw, selection: Selection, around: Around) -> NounPhras
             phrase.content = NounPhrase(noun, noun.english[0], "pl" if is_whole else "sg", "bare")
             return phrase
     phrase = noun_phrase(draw, noun, number(draw, noun, selection.number))
-    determine_object(draw, phrase, around)
-    return _finish(draw, phrase, around)
+    determine_object(draw, phrase, clause, options)
+    return _finish(draw, phrase, is_plain="plain" in options)
 
 
 def noun_phrase(draw: Draw, noun: Noun, number: str, determiner: str = "the") -> NounPhrase:
@@ -255,24 +230,23 @@ def noun_phrase(draw: Draw, noun: Noun, number: str, determiner: str = "the") ->
     return NounPhrase(noun, draw.synonym(noun.english), number, determiner)
 
 
-def _finish(draw: Draw, phrase: NounPhrase, around: Around) -> NounPhrase:
+def _finish(draw: Draw, phrase: NounPhrase, is_plain: bool = False) -> NounPhrase:
     """Number, complement, adjectives, relative clause; relatives always belong to somebody."""
     if phrase.determiner == "number":
-        phrase.count = draw.weighted(COUNTS)
+        phrase.count = int(draw.setting("count", "things"))
     if phrase.noun.class_name == "kin" and phrase.determiner == "the":
         phrase.number = "sg"
-        is_of_name = draw.happens(0.6)
-        phrase.complement = (None if is_of_name else _simple(draw, draw.group("owner"))) or name(draw)
+        phrase.complement = name(draw) if draw.happens(0.6) else _simple(draw, draw.groups["owner"])
         return phrase
-    if around.is_plain or phrase.determiner in ("generic", "bare"):
+    if is_plain or phrase.determiner in ("generic", "bare"):
         return phrase
     if phrase.determiner == "the" and draw.can_relate and draw.share("complement"):
         noun = phrase.noun
-        can_be_owned = draw.group("possession").admits(noun) and not noun.has("public")
+        can_be_owned = draw.groups["possession"].admits(noun) and not noun.has("public")
         if noun.class_name == "part":  # of a whole: *de la maison*
-            phrase.complement = _simple(draw, draw.group("whole"))
+            phrase.complement = _simple(draw, draw.groups["whole"])
         elif can_be_owned and (noun.class_name != "building" or noun.has("owned")):  # *de paul, de mon frère*
-            phrase.complement = name(draw) if draw.happens(0.5) else _simple(draw, draw.group("owner"))
+            phrase.complement = name(draw) if draw.happens(0.5) else _simple(draw, draw.groups["owner"])
     decorate(draw, phrase)
     can_relate = draw.can_relate and phrase.determiner in ("the", "a", "some") and not phrase.complement
     if can_relate and not phrase.modifiers and draw.share("relative"):
@@ -280,13 +254,11 @@ def _finish(draw: Draw, phrase: NounPhrase, around: Around) -> NounPhrase:
     return phrase
 
 
-def _simple(draw: Draw, selection: Selection) -> NounPhrase | None:
-    noun = attempt(lambda: draw.noun(selection))
-    if noun is None or noun.has("plural_only"):
-        return None
+def _simple(draw: Draw, selection: Selection) -> NounPhrase:
+    noun = draw.noun(selection)
     phrase = noun_phrase(draw, noun, "sg")
     if noun.class_name == "kin" or draw.happens(owned_share(draw, noun)):
-        phrase.determiner, phrase.owner = "my", draw.first_or_second()
+        phrase.determiner, phrase.owner = "my", draw.owner()
     return phrase
 
 
@@ -304,8 +276,7 @@ def _relative(draw: Draw, phrase: NounPhrase) -> tuple[Texts, Clause]:
     as_subject, as_object = _verbs_about(draw.lexicon, phrase.noun)
     gap = Gap(phrase.agreement, phrase.is_person)
     if not as_subject or (as_object and not draw.happens(0.5)):
-        if phrase.noun.has("generic"):
-            raise DeadEndError
+        require(not phrase.noun.has("generic"))
         verb = draw.by_order(as_object, "verb")
         person = draw.pronoun(draw.weighted({"je": 10, "tu": 5, "il": 4, "elle": 4, "nous": 3, "vous": 3}))
         clause = Clause(person, verb, draw.synonym(verb.english), _relative_tense(draw, verb), object=gap)
@@ -314,7 +285,7 @@ def _relative(draw: Draw, phrase: NounPhrase) -> tuple[Texts, Clause]:
     tense = _relative_tense(draw, verb)
     clause = Clause(gap, verb, draw.synonym(verb.english), tense)
     if verb.frame == "transitive":
-        clause.object = draw_object(draw, verb.object, Around(gap, tense, verb.options, is_plain=True))
+        clause.object = draw_object(draw, verb.object, clause, {"plain", *verb.options})
     return ("qui", "who" if phrase.is_person else "that"), clause
 
 

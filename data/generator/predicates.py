@@ -1,31 +1,18 @@
-"""Drawing clauses with *être* and its like, and those whose subject means nothing.
-
-With an adjective (*je suis content*), a comparison, a noun (*c'est mon frère*), a place (*il y a un chat*), an age, the
-weather.
-"""
-
-from __future__ import annotations
+"""Drawing clauses with *être* and its like, and those whose subject means nothing (*il pleut*, *il y a un chat*)."""
 
 from collections.abc import Collection
 from functools import cache
 
-from .adjuncts import AGES, EVERYONE, HOURS, add_time, counted, draw_person, draw_place, draw_tense, other_person
-from .chance import DeadEndError, Draw, attempt
+from .adjuncts import EVERYONE, add_time, counted, draw_person, draw_place, draw_tense, other_person
+from .chance import Draw, attempt, require
 from .clauses import draw_infinitive, is_quantified
 from .entries import Adjective, Lexicon, Selection, Verb
-from .meaning import Agreement, Clause, Indefinite, Modifier, Name, Nominal, NounPhrase, Pronoun, is_thing
-from .nouns import Around, adjectives_for, adverbial, decorate, degree, draw_object, draw_subject, noun_phrase, owner
-
-COPULA_TENSES = {"present": 80, "imperfect": 12, "future": 5}
-TENSES_OF = {
-    "être": COPULA_TENSES, "rester": {"past": 5, "future": 3}, "point": {"past": 5, "going_to": 3, "future": 2},
-}  # fmt: skip
-DEAD = "mort"
-SIZES = ("grand", "petit", "gros")
+from .meaning import IT, NEUTRAL, Agreement, Clause, Indefinite, Modifier, Name, Nominal, NounPhrase, Pronoun, is_thing
+from .nouns import adjectives_for, adverbial, decorate, degree, draw_object, draw_subject, noun_phrase, owner
 
 
 def _tense(draw: Draw, verb: Verb) -> str:
-    return draw.weighted(TENSES_OF.get(verb.french) or TENSES_OF.get(verb.aspect) or {"present": 8, "imperfect": 3})
+    return draw.setting("tense", verb.french if verb.french in ("être", "rester") else f"copula_{verb.aspect}")
 
 
 def _negate(draw: Draw, clause: Clause) -> None:
@@ -38,46 +25,44 @@ def _negate(draw: Draw, clause: Clause) -> None:
         clause.negation = "pas"
 
 
-# -- adjectives -----------------------------------------------------------------------------------------
-
-
 def draw_adjective(
     draw: Draw,
     subject: Nominal | None = None,
     tense: str = "",
     subjects: Collection[str] = (),
     only_states: bool = False,
-    only: Collection[str] = (),
+    is_wish: bool = False,
 ) -> Clause:
-    """*je suis content*: a person or thing, a copula, an adjective that fits, or one of `only`, never negated."""
+    """*je suis content*; what is wished is not negated."""
     if subject is None:
         kind = "person" if subjects or draw.happens(0.8) else "described"
-        subject = draw_subject(draw, draw.group(kind), subjects)
-    copulas = draw.lexicon.verbs["copula"]
-    verb = copulas[0]
-    if not (only or draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite)):
+        subject = draw_subject(draw, draw.groups[kind], subjects)
+    verb = be = draw.lexicon.special["être"]
+    if not (is_wish or draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite)):
         is_third = subject.agreement.person == 3
-        verb = draw.by_order([v for v in copulas if v.has("adjective") and (is_third or not v.has("seen"))], "verb")
+        copulas = [v for v in draw.lexicon.verbs["copula"] if is_third or not v.has("seen")]
+        verb = draw.by_order(copulas, "verb")
         if tense in ("present", "imperfect") and verb.aspect == "point":
-            verb = copulas[0]
+            verb = be
     adjectives = _adjectives_about(draw, subject)
-    if verb.manners or only:
-        adjectives = [a for a in adjectives if a.french in (verb.manners or only)]
+    if verb.manners or is_wish:
+        adjectives = [a for a in adjectives if a.french in verb.manners or (is_wish and a.has("wished"))]
     if only_states:
-        adjectives = [a for a in adjectives if a.is_gradable and (is_thing(subject) or _is_state(a))]
+        adjectives = [a for a in adjectives if a.comparison and (is_thing(subject) or _is_state(a))]
     adjective = draw.by_order(adjectives, "adjective")
     attribute = Modifier(adjective, draw.synonym(adjective.english))
+    clause = Clause(subject, verb, "be", "present", attribute=attribute)
     if verb.french == "être" and not isinstance(subject, Indefinite):
-        _extend(draw, subject, attribute)
-    clause = Clause(subject, verb, draw.synonym(verb.english), tense or _tense(draw, verb), attribute=attribute)
+        _extend(draw, clause, subject, attribute)
+    clause.english, clause.tense = draw.synonym(verb.english), tense or _tense(draw, verb)
     if attribute.degree is not None and attribute.degree.kind == "predicate":
         clause.tense = clause.tense if clause.tense in ("present", "imperfect") else "present"
-    if not only and not attribute.degree and verb.french == "être":
+    if not is_wish and not attribute.degree and verb.french == "être":
         _negate(draw, clause)
     return clause
 
 
-def _extend(draw: Draw, subject: Nominal, attribute: Modifier) -> None:
+def _extend(draw: Draw, clause: Clause, subject: Nominal, attribute: Modifier) -> None:
     """Perhaps gives a predicate adjective a complement, an infinitive or a degree."""
     adjective, is_person = attribute.adjective, not is_thing(subject)
     kind = draw.weighted({"plain": 45, "complement": 25, "infinitive": 10})
@@ -85,12 +70,11 @@ def _extend(draw: Draw, subject: Nominal, attribute: Modifier) -> None:
         if "human" in adjective.complement.classes and draw.happens(0.5):
             attribute.complement = other_person(draw, subject, ("je", "tu", "nous", "vous", "il", "elle", "ils"))
         else:
-            around = Around(subject, "present", ("definite",))
-            attribute.complement = attempt(lambda: draw_object(draw, adjective.complement, around))
+            attribute.complement = attempt(lambda: draw_object(draw, adjective.complement, clause, {"definite"}))
     elif kind == "infinitive" and adjective.has("infinitive") and is_person:
         must, link = draw.lexicon.special["falloir"], (adjective.options["infinitive"], "to")
         attribute.infinitive = attempt(lambda: draw_infinitive(draw, must, subject, link))
-    elif adjective.is_gradable and draw.share("degree"):
+    elif adjective.comparison and draw.share("degree"):
         attribute.degree = degree(draw, adjective)
     elif _is_state(adjective) and is_person and draw.happens(0.1):
         attribute.degree = adverbial(draw, draw.pick(draw.lexicon.adverbs["predicate"]))
@@ -107,56 +91,50 @@ def _adjectives_about(draw: Draw, subject: Nominal) -> list[Adjective]:
         return [a for a in adjectives_for(draw.lexicon, subject.noun, "predicate") if a.french not in used]
     person, _, gender = subject.agreement
     of_persons = _adjectives_of_persons(draw.lexicon)
-    return [a for a in of_persons if a.selection.gender in ("", gender) and (person == 3 or a.french != DEAD)]
+    return [a for a in of_persons if a.selection.gender in ("", gender) and (person == 3 or not a.has("third"))]
 
 
 def _is_state(adjective: Adjective) -> bool:
     """True if it describes a person for a while: *fatigué*, but not *grand*."""
-    return adjective.use == "predicate" and adjective.french not in SIZES
+    return adjective.use == "predicate" and not adjective.has("size")
 
 
 def draw_comparison(draw: Draw) -> Clause:
     """*il est plus grand que moi*."""
-    subject = draw_subject(draw, draw.group("person"))
-    if isinstance(subject, Indefinite):
-        raise DeadEndError
-    adjective = draw.by_order([a for a in _adjectives_about(draw, subject) if a.is_gradable], "adjective")
-    around = Around(subject, "present", ("definite",), is_plain=True)
-    standard = draw_person(draw, around, {"pronoun": 50, "name": 25, "noun": 25})
-    if isinstance(standard, Name) and isinstance(subject, Name) and subject.second is not None:
-        raise DeadEndError
+    subject = draw_subject(draw, draw.groups["person"])
+    require(not isinstance(subject, Indefinite))
+    adjective = draw.by_order([a for a in _adjectives_about(draw, subject) if a.comparison], "adjective")
+    clause = Clause(subject, draw.lexicon.special["être"], "be", "present")
+    standard = draw_person(draw, clause, {"pronoun": 50, "name": 25, "noun": 25}, {"definite", "plain"})
+    require(not (isinstance(standard, Name) and isinstance(subject, Name) and len(subject.entries) > 1))
     kind = draw.weighted({"more": 65, "less": 12, "as": 23})
     is_short = adjective.comparison != "more"  # taller, so less tall is rarely used
     if (is_short and kind == "less") or (adjective.has("comparative") and kind == "more"):
         kind = "as"
-    attribute = Modifier(adjective, adjective.english[0], comparison=kind, standard=standard)
-    clause = Clause(subject, draw.lexicon.verbs["copula"][0], "be", draw.weighted(COPULA_TENSES), attribute=attribute)
+    clause.attribute = Modifier(adjective, adjective.english[0], comparison=kind, standard=standard)
+    clause.tense = _tense(draw, clause.verb)
     if kind == "as" or draw.happens(0.4):
         _negate(draw, clause)
     return clause
 
 
-# -- nouns ----------------------------------------------------------------------------------------------
-
-
 def draw_noun(draw: Draw) -> Clause:
     """*je suis médecin* (bare), *tu es un bon ami*, *il est devenu avocat*."""
-    subject = draw_subject(draw, draw.group("person"), (*EVERYONE, "elles", "name"))
+    subject = draw_subject(draw, draw.groups["person"], (*EVERYONE, "elles", "name"))
     agreement = subject.agreement
-    noun = draw.noun(Selection(draw.group("being").classes, gender=agreement.gender))
+    noun = draw.noun(Selection(draw.groups["being"].classes, gender=agreement.gender))
     phrase = noun_phrase(draw, noun, agreement.number, "a")
-    copulas = draw.lexicon.verbs["copula"]
-    verb = copulas[0]
+    verb = draw.lexicon.special["être"]
     if noun.class_name == "friend" and draw.happens(0.7):
-        person = draw.weighted({1: 5, 2: 3})
-        phrase.owner = draw.owner(person if agreement.person == 3 else 3 - agreement.person)
+        person = draw.weighted({"je": 5, "tu": 3})
+        phrase.owner = draw.owner({1: "tu", 2: "je", 3: person}[agreement.person])
         phrase.determiner = "my"
     else:
         decorate(draw, phrase)
     if noun.class_name == "job":
         phrase.determiner = "a" if phrase.modifiers else "bare"
         if draw.happens(0.2):
-            verb = next(v for v in copulas if v.has("noun") and v.french != "être")
+            verb = draw.lexicon.special["devenir"]
     clause = Clause(subject, verb, draw.synonym(verb.english), _tense(draw, verb), attribute=phrase)
     if verb.french == "être":
         _negate(draw, clause)
@@ -165,21 +143,20 @@ def draw_noun(draw: Draw) -> Clause:
 
 def draw_identity(draw: Draw) -> Clause:
     """*c'est vrai*, *c'est trop cher*; *c'est mon frère*, *ce sont de bonnes idées*."""
-    subject = Pronoun(Agreement(3, "sg", "m"), "ce")
-    clause = Clause(subject, draw.lexicon.verbs["copula"][0], "be", "present")
+    subject = Pronoun(NEUTRAL, "ce", english=IT)
+    clause = Clause(subject, draw.lexicon.special["être"], "be", "present")
     if draw.happens(0.3):
         adjectives = [a for a in draw.lexicon.adjectives if a.use == "both" and "idea" in a.selection.classes]
-        adjective = draw.by_order([a for a in adjectives if not a.is_before], "adjective")
+        adjective = draw.by_order([a for a in adjectives if a.position == "after"], "adjective")
         clause.attribute = attribute = Modifier(adjective, draw.synonym(adjective.english))
-        if adjective.is_gradable and draw.share("degree"):
+        if adjective.comparison and draw.share("degree"):
             attribute.degree = degree(draw, adjective)
         clause.tense = "imperfect" if draw.happens(0.15) else "present"
         if attribute.degree is None:
             _negate(draw, clause)
         return clause
-    noun = draw.noun(draw.group("identity"))
-    if noun.has("plural_only", "mass"):
-        raise DeadEndError
+    noun = draw.noun(draw.groups["identity"])
+    require(not noun.has("plural_only", "mass"))
     number = "pl" if draw.happens(0.15) and not noun.has("en_mass") else "sg"
     clause.attribute = phrase = noun_phrase(draw, noun, number, "a")
     if noun.class_name in ("kin", "friend") or (noun.class_name != "job" and draw.happens(0.2)):
@@ -195,12 +172,9 @@ def draw_identity(draw: Draw) -> Clause:
     return clause
 
 
-# -- places, ages, weather ------------------------------------------------------------------------------
-
-
 def _impersonal(draw: Draw, verb: str, english: str, tense: str) -> Clause:
     """A clause with the *il* of *il pleut*, and a verb that is asked for by name."""
-    return Clause(Pronoun(Agreement(3, "sg", "m"), "impersonal"), draw.lexicon.special[verb], english, tense)
+    return Clause(Pronoun(NEUTRAL, "impersonal", english=IT), draw.lexicon.special[verb], english, tense)
 
 
 def draw_existence(draw: Draw) -> Clause:
@@ -209,7 +183,7 @@ def draw_existence(draw: Draw) -> Clause:
     clause = _impersonal(draw, "y avoir", "be", tense)
     if draw.happens(0.2):
         clause.negation = draw.weighted({"pas": 8, "plus": 2 if tense == "present" else 0})
-    noun = draw.noun(draw.group("there"))
+    noun = draw.noun(draw.groups["there"])
     is_fixed = noun.has("plural_only")
     phrase = noun_phrase(draw, noun, "pl" if is_fixed else "sg", "some" if noun.has("mass") else "a")
     if not is_fixed and draw.happens(0.4) and not noun.has("mass"):
@@ -221,18 +195,17 @@ def draw_existence(draw: Draw) -> Clause:
         phrase.count = draw.weighted({2: 5, 3: 5, 4: 2, 5: 1})
     decorate(draw, phrase)
     clause.object = phrase
-    clause.place = draw_place(draw, draw.group(draw.lexicon.classes[noun.class_name]["there"]), clause)
+    clause.place = draw_place(draw, draw.groups[draw.lexicon.classes[noun.class_name]["there"]], clause)
     return clause
 
 
 def draw_age(draw: Draw) -> Clause:
     """*j'ai vingt ans*."""
-    selection = draw.group("person" if draw.happens(0.7) else "kin")
+    selection = draw.groups["person" if draw.happens(0.7) else "kin"]
     subject = draw_subject(draw, selection, ("je", "tu", "il", "elle", "vous", "name", "noun"))
-    if subject.agreement.number == "pl":
-        raise DeadEndError
+    require(subject.agreement.number == "sg")
     tense = draw.weighted({"present": 80, "imperfect": 15, "future": 5})
-    age = counted(draw, "age", AGES, "an")
+    age = counted(draw, ("", "old"), "an", "ages")
     return Clause(subject, draw.lexicon.special["avoir"], "be", tense, adjuncts=[age])
 
 
@@ -241,12 +214,13 @@ def draw_impersonal(draw: Draw) -> Clause:
     kind = draw.weighted({"weather": 50, "clock": 20, "must": 30})
     if kind == "clock":
         clause = _impersonal(draw, "être", "be", "present")
-        clause.adjuncts = [counted(draw, "clock", HOURS, "heure")]
+        clause.adjuncts = [counted(draw, ("", ""), "heure", "hours", "clock")]
         return clause
     if kind == "weather":
         return draw_weather(draw)
-    clause = _impersonal(draw, "falloir", "have to", draw.weighted({"present": 70, "future": 20, "imperfect": 10}))
-    clause.subject = Pronoun(Agreement(3, "sg", "m"), "impersonal", english=Agreement(1, "pl", "m"))
+    tense = draw.weighted({"present": 70, "future": 20, "imperfect": 10})
+    clause = _impersonal(draw, "falloir", "have to", tense)
+    clause.subject = Pronoun(NEUTRAL, "impersonal", english=Agreement(1, "pl", "m"))
     clause.infinitive = draw_infinitive(draw, clause.verb, draw.pronoun("nous"))
     clause.infinitive.controller = Indefinite.agreement
     return clause
@@ -255,7 +229,7 @@ def draw_impersonal(draw: Draw) -> Clause:
 def draw_weather(draw: Draw, tense: str = "") -> Clause:
     """*il pleut*."""
     verb = draw.by_order(draw.lexicon.verbs["impersonal"], "verb")
-    subject = Pronoun(Agreement(3, "sg", "m"), "impersonal")
+    subject = Pronoun(NEUTRAL, "impersonal", english=IT)
     clause = Clause(subject, verb, draw.synonym(verb.english), tense or draw_tense(draw, verb))
     if clause.tense in ("used_to", "since_progressive", "perfect", "in_progress"):
         clause.tense = "past"

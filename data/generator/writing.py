@@ -5,79 +5,46 @@ tell how a word meets its neighbours, until they are joined: `ce|cet` has its fo
 before `*hibou`, as in dictionaries, nothing is elided.
 """
 
-from __future__ import annotations
-
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 
-from .meaning import (
-    Adjunct,
-    Agreement,
-    Clause,
-    Gap,
-    Modifier,
-    Name,
-    Nominal,
-    NounPhrase,
-    Pronoun,
-    Sentence,
-    TimeSpan,
-)
-
-
-def by_rule(form: str, rules: Iterable[tuple[str, str]]) -> str:
-    """The form with the end that the first fitting rule gives it: a pattern for the end, and what replaces it."""
-    for pattern, ending in rules:
-        if match := re.search(f"(?:{pattern})$", form):
-            return form[: match.start()] + match.expand(ending)
-    return form
+from .entries import rows_of
+from .meaning import NEUTRAL, Adjunct, Agreement, Clause, Gap, Modifier, Name, Nominal, NounPhrase, Pronoun, Sentence
 
 
 class Writer(ABC):
     """Writes a sentence in one language."""
 
+    language: str
     side: int  # the language's place in pairs of French and English
-    than: dict[str, str]  # before the standard of a comparison, by its kind
     inverting: tuple[str, ...]  # forms of sentences whose subject follows the verb
-    asking: dict[str, str]  # what stands behind the question word, by the form of the sentence
-    ending: dict[str, str]  # the part of a negation that ends the clause
-    numbers: dict[int, str]  # up to twenty, and tens above
-    columns: tuple[str, ...]  # cases of personal pronouns, and possessives
-    pronouns: dict[str, str]  # their forms by person and number, or by gender too
+    asking: str  # what stands behind the question word where the form is est-ce que
 
     def __init__(self, sentence: Sentence):
         self.sentence = sentence
 
     def write(self) -> list[str]:
         """The sentence's tokens in the corpus's spelling."""
-        sentence, body = self.sentence, self.sentence.body
-        if isinstance(body, Clause):
-            front = "" if sentence.front is None else self.adjunct(sentence.front)
-            question = "" if sentence.question is None else self.nominal(sentence.question)
-            clause = self.clause(body, is_inverted=sentence.form in self.inverting)
-            text = f"{front} {question} {self.asking.get(sentence.form, '')} {clause}"
-        else:
-            first, second = self.clause(body.first), self.clause(body.second)
-            conjunction = body.conjunction[self.side]
-            text = f"{conjunction} {second} {first}" if body.is_fronted else f"{first} {conjunction} {second}"
-        return [*self.spell(text), sentence.mark]
+        sentence = self.sentence
+        parts = [self.adjunct(sentence.front), self.nominal(sentence.question)]
+        parts.append(self.asking if sentence.form == "est-ce que" else "")
+        parts.append(self.clause(sentence.clause, is_inverted=sentence.form in self.inverting))
+        if sentence.second is not None:
+            second = [sentence.conjunction[self.side], self.clause(sentence.second)]
+            parts = second + parts if sentence.is_fronted else parts + second
+        return [*self.spell(" ".join(parts)), sentence.mark]
 
     @abstractmethod
     def spell(self, text: str) -> list[str]:
         """The tokens of words that stand side by side."""
 
-    def number_word(self, count: int) -> str:
-        """A number in words: *seventeen*, *forty-five*."""
-        if count in self.numbers:
-            return self.numbers[count]
-        return f"{self.numbers[count // 10 * 10]}-{self.numbers[count % 10]}"
+    def word(self, table: str, key: str, column: str = "") -> str:
+        """A word of grammar, from a table with columns of both languages."""
+        return rows_of(table)[key][self.language + column]
 
     def form(self, agreement: Agreement, column: str) -> str:
         """The pronoun or possessive of a column."""
-        key = f"{agreement.person} {agreement.number}"
-        forms = self.pronouns.get(key) or self.pronouns[f"{key} {agreement.gender}"]
-        return forms.split()[self.columns.index(column)]
+        rows, key = rows_of("pronouns"), f"{agreement.person} {agreement.number}"
+        return (rows.get(key) or rows[f"{key} {agreement.gender}"])[column]
 
     @abstractmethod
     def clause(self, node: Clause, is_inverted: bool = False) -> str:
@@ -90,13 +57,11 @@ class Writer(ABC):
             parts.append(self.noun_phrase(node.attribute))
         elif node.attribute is not None:
             is_ce = isinstance(node.subject, Pronoun) and node.subject.kind == "ce"
-            parts.append(self.adjective(node.attribute, Agreement(3, "sg", "m") if is_ce else node.agreement))
-        if node.place is not None:
-            parts.append(self.adjunct(node.place))
+            parts.append(self.adjective(node.attribute, NEUTRAL if is_ce else node.agreement))
+        parts.append(self.adjunct(node.place))
         if node.infinitive is not None:
             parts += [node.infinitive.link[self.side], self.clause(node.infinitive)]
-        parts += [self.adjunct(adjunct) for adjunct in node.adjuncts if not self._is_middle(adjunct)]
-        parts.append(self.ending.get(node.negation, ""))
+        parts += [self.adjuncts(node, is_middle=False), self.word("negations", node.negation, "_end")]
         if node.content is not None:
             parts += [node.verb.prep[self.side], self.clause(node.content)]
         return " ".join(parts)
@@ -105,32 +70,24 @@ class Writer(ABC):
     def objects(self, node: Clause) -> str:
         """Object, recipient and object with a preposition."""
 
-    def _is_middle(self, adjunct: Adjunct | TimeSpan) -> bool:
-        return isinstance(adjunct, Adjunct) and adjunct.positions[self.side] == "middle"
+    def adjuncts(self, node: Clause, is_middle: bool) -> str:
+        """The adverbs that stand by the verb (in the middle), or all that ends the clause."""
+        return " ".join(self.adjunct(a) for a in node.adjuncts if (a.positions[self.side] == "middle") == is_middle)
 
-    def middle(self, node: Clause) -> str:
-        """The adverbs that stand by the verb."""
-        return " ".join(self.adjunct(adjunct) for adjunct in node.adjuncts if self._is_middle(adjunct))
-
-    def adjunct(self, node: Adjunct | TimeSpan) -> str:
-        """An adverb, a phrase with a preposition, or a span of time."""
-        if isinstance(node, TimeSpan):
-            return self.span(node)
-        text = node.texts[self.side]
-        return text if node.nominal is None else self.prepositional(text, node.nominal)
-
-    @abstractmethod
-    def span(self, node: TimeSpan) -> str:
-        """A number of units of time, with its preposition."""
+    def adjunct(self, node: Adjunct | None) -> str:
+        """An adverb, or a phrase with a preposition; nothing where there is none, here and for nominals."""
+        if node is None or node.nominal is None:
+            return node.texts[self.side] if node else ""
+        return self.prepositional(node.texts[self.side], node.nominal)
 
     def prepositional(self, prep: str, nominal: Nominal) -> str:
         """A preposition and its nominal; French *de* takes no indefinite plural and no partitive."""
         case = "after de" if prep.split()[-1:] == ["de"] else "disjunctive"
         return f"{prep} {self.nominal(nominal, case)}"
 
-    def nominal(self, node: Nominal, case: str = "object") -> str:
+    def nominal(self, node: Nominal | None, case: str = "object") -> str:
         """Words of a nominal as `subject`, `object`, or after a preposition: `disjunctive`, `after de`."""
-        if isinstance(node, Gap):
+        if node is None or isinstance(node, Gap):
             return ""
         if isinstance(node, Pronoun):
             return self.pronoun(node, case)
@@ -150,18 +107,17 @@ class Writer(ABC):
     def noun_phrase(self, node: NounPhrase, case: str = "object") -> str:
         """Determiner, adjectives, noun, complement, relative clause."""
 
-    def adjectives(self, node: NounPhrase, is_before: bool) -> str:
-        """The adjectives before or after the French noun."""
-        modifiers = [modifier for modifier in node.modifiers if modifier.adjective.is_before == is_before]
+    def adjectives(self, node: NounPhrase, position: str) -> str:
+        """The adjectives that stand `before` or `after` the French noun."""
+        modifiers = [modifier for modifier in node.modifiers if modifier.adjective.position == position]
         return " ".join(self.adjective(modifier, node.agreement) for modifier in modifiers)
 
     def adjective(self, node: Modifier, agreement: Agreement) -> str:
         """Degree, comparison, adjective, and what it is compared with or goes on with."""
-        result = self.compared(node, agreement)
-        if node.degree is not None:
-            result = f"{node.degree.texts[self.side]} {result}"
+        result = f"{self.adjunct(node.degree)} {self.compared(node, agreement)}".lstrip()
         if node.standard is not None:
-            result += f" {self.than[node.comparison]} {self.nominal(node.standard, 'disjunctive')}"
+            than = self.word("comparisons", node.comparison, "_than")
+            result += f" {than} {self.nominal(node.standard, 'disjunctive')}"
         if node.complement is not None:
             result += " " + self.prepositional(node.adjective.prep[self.side], node.complement)
         if node.infinitive is not None:

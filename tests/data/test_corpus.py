@@ -9,7 +9,7 @@ from data import __main__ as command_line
 from data.__main__ import DATA_FOLDER, MANIFEST, main
 from data.generator.build import DEV, TEST, TEST_SOURCE, TRAIN, build, contents_of
 from data.generator.chance import read_settings
-from data.generator.entries import LEXICON_FOLDER, read_lexicon
+from data.generator.entries import LEXICON_FOLDER, Lexicon
 from foundation.command_line import UserError
 
 slow = pytest.mark.slow  # the whole corpus is drawn for them, which takes five seconds
@@ -20,7 +20,7 @@ RECORD = (DATA_FOLDER / MANIFEST).read_bytes()
 def corpus():
     """The corpus that the manifest records, drawn anew."""
     recorded = json.loads(RECORD)
-    return build(read_lexicon(), read_settings(), recorded["seed"], recorded["test_seed"])
+    return build(Lexicon(), read_settings(), recorded["seed"], recorded["test_seed"])
 
 
 @slow
@@ -41,7 +41,7 @@ def test_the_promises_of_the_readme(corpus):
 @slow
 def test_another_test_seed_changes_the_test_split_alone():
     """Training, dev and encoding stay to the byte; the fresh test shares nothing with any split before it."""
-    lexicon, settings = read_lexicon(), read_settings()
+    lexicon, settings = Lexicon(), read_settings()
     settings["size"] |= {"train": 600, "dev": 80, "test": 80, "french_vocabulary": 400, "english_vocabulary": 400}
     first, fresh = (build(lexicon, settings, 1, test_seed) for test_seed in (1, 2))
     assert (first["train"], first["dev"]) == (fresh["train"], fresh["dev"])
@@ -98,4 +98,4 @@ def test_a_mistake_in_a_table_has_file_and_line(tmp_path, line):
     with path.open("a", encoding="utf-8") as file:
         file.write(line + "\n")
     with pytest.raises(UserError, match=f"nouns.tsv:{number}: wrong cells: "):
-        read_lexicon(tmp_path / "lexicon")
+        Lexicon(tmp_path / "lexicon")
