@@ -2,8 +2,8 @@
 
 Texts are compared as tokens. White space, quotes, parentheses and comments are none, so that layout does not matter,
 and any text has tokens: a solution is found in prose, in a notebook and behind the `#` of a comment too. A statement of
-a solution, or the whole of it, counts as leaked as it is, and with other words in place of the names that the reference
-chose, unless given code has the same.
+a solution, what it computes, or the whole of it, counts as leaked as it is, and with other words in place of the names
+that the reference chose, unless given code has the same. What can be written in two ways is the same.
 """
 
 import ast
@@ -27,11 +27,15 @@ LONG = 20
 BEGINNING = 4
 """Tokens by which statements are looked up: the shortest that is looked for has so many."""
 
+SAME = {".mT": (".transpose", "-", "2", ",", "-", "1")}
+"""What PyTorch can write in two ways, as tokens."""
+
 Tokens = tuple[str, ...]
 
 _TOKEN = re.compile(
     r"""
-      \\*["'],\s*\\*["']              # between two strings, as between the lines of a notebook's cell: dropped
+      \[\s*\\*["'](?P<item>\w+)\\*["']\s*]  # an item by its name: as an attribute
+    | \\*["'],\s*\\*["']              # between two strings, as between the lines of a notebook's cell: dropped
     | \\+[nrt]                        # white space in a string: dropped
     | ,(?=\s*[)\]}])                  # magic trailing comma: dropped
     | (?P<token>
@@ -132,7 +136,9 @@ class LeakFinder:
 
 def lex(text: str) -> list[tuple[str, int]]:
     """The tokens of any text with their positions; an attribute is one with its dot: `x.size(0)` is `x .size 0`."""
-    return [("".join(match["token"].split()), match.start()) for match in _TOKEN.finditer(text) if match["token"]]
+    found = ((match, f".{match['item']}" if match["item"] else match["token"]) for match in _TOKEN.finditer(text))
+    tokens = (("".join(token.split()), match.start()) for match, token in found if token)
+    return [(same, place) for token, place in tokens for same in SAME.get(token, (token,))]
 
 
 def _tokens(text: str) -> Tokens:
@@ -145,7 +151,10 @@ def _is_name(token: str) -> bool:
 
 
 def _statements_in(source: Source, region: Region) -> Iterator[Statement]:
-    """All of a region, every statement of it, of a compound one the head too, and what a statement computes."""
+    """All of a region, every statement of it, of a compound one the head too, and what a statement computes.
+
+    Of what it computes the operations count alone, too: `a @ b` may stand in a statement of its own elsewhere.
+    """
 
     def statement(text: str, line: int) -> Statement:
         return Statement(source.path, line, region.number, _tokens(_COMMENT.sub("", text)))
@@ -162,7 +171,7 @@ def _statements_in(source: Source, region: Region) -> Iterator[Statement]:
             stop = {"end_lineno": first.lineno, "end_col_offset": first.col_offset}
             parts.append(ast.Pass(lineno=node.lineno, col_offset=node.col_offset, **stop))
         elif isinstance(value := getattr(node, "value", None), ast.expr):
-            parts.append(value)
+            parts += [value, *(part for part in ast.walk(value) if isinstance(part, (ast.BinOp, ast.Compare)))]
         for part in parts:
             yield statement(ast.get_source_segment(source.text, part) or "", node.lineno)
 

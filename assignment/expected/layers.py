@@ -25,7 +25,7 @@ from assignment.stand_ins.formulas import VECTORS, decoder_layer, encoder_layer,
 from assignment.stand_ins.own_tests import attend as attention
 from autograder.testing.comparison import expect
 from autograder.testing.fitting import Computation
-from autograder.testing.results import CheckFailed, OtherPartsError
+from autograder.testing.results import CheckFailed, NoPartsError, OtherPartsError
 
 from .flows import PARTS, Flow
 from .search import Formula
@@ -218,11 +218,13 @@ class Census:
         }
 
 
-def expect_own_layers(layers: Sequence[object], n_layers: int) -> None:
-    """Fail unless there are n_layers different layers."""
+def expect_own_layers(layers: Sequence[object], n_layers: int, are_called: Callable[[], bool]) -> None:
+    """Fail unless there are n_layers different layers; numbers like theirs may belong to none that are called."""
     look_at = "build each of the n_layers layers anew, in an nn.ModuleList"
     look_at += "; one layer in several places is still one layer" if layers else "; a plain list hides its layers"
     failure = OtherPartsError if 2 * len(layers) > n_layers else CheckFailed
+    if len(layers) != n_layers and not are_called():
+        failure = NoPartsError
     label = "how many layers with parameters of their own the stack has"
     expect(len(layers) == n_layers, label, f"{n_layers}", f"{len(layers)}", look_at, failure)
 
@@ -243,6 +245,7 @@ def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
     most_biases = missing[0] * (4 + sizes.n_heads) * d_model
     fits = min(missing) >= 0 and any(least <= census.count <= least + most_biases for least in fewest)
     has_most = sum(map(min, got, wanted)) > sum(wanted) / 2 or 2 * census.count > min(fewest)
+    has_any = any(got) or census.count >= d_model**2
     names = "MultiHeadedAttention", "FeedForward", "LayerNorm"
     lacking = [f"{n} {name} for {due} sublayers" for name, due, n in zip(names, wanted, got, strict=True) if n < due]
     one_each = f"{' and '.join(lacking)}: each sublayer has its own; build them in __init__"
@@ -252,7 +255,7 @@ def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
         "{}, {} and {}".format(*wanted),
         "{}, {} and {}".format(*got) + (f", and {census.count} other learned numbers" if census.count else ""),
         one_each if lacking else "each sublayer has one; which is too many?",
-        OtherPartsError if has_most else CheckFailed,
+        OtherPartsError if has_most else CheckFailed if has_any else NoPartsError,
     )
 
 

@@ -21,7 +21,7 @@ from autograder.testing.comparison import (
     expect_shape,
 )
 from autograder.testing.fitting import CALL_FAILED, first_part, tensors_in
-from autograder.testing.results import CheckFailed, UnreadableError
+from autograder.testing.results import CheckFailed, NoPartsError, UnreadableError
 from autograder.testing.subject import Subject
 
 
@@ -64,8 +64,9 @@ def expect_right_or_masks_obeyed(
 
 
 def has_no_parts(subject: Subject) -> bool:
-    """True of a module that learns nothing: it is no component with a mistake in it, and earns nothing for masks."""
-    return isinstance(subject.call, nn.Module) and not subject.parameters
+    """True of a module that learns nothing, or nothing of what it should."""
+    has_none = not subject.parameters or isinstance(subject.formulas, NoPartsError)
+    return isinstance(subject.call, nn.Module) and has_none
 
 
 def expect_as_if_absent(subject: Subject, inputs: Inputs, look_at: str) -> None:

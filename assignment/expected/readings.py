@@ -28,7 +28,7 @@ from autograder.testing.comparison import (
     expect_shape,
 )
 from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
-from autograder.testing.results import CheckFailed, OtherPartsError, UnreadableError
+from autograder.testing.results import CheckFailed, NoPartsError, OtherPartsError, UnreadableError
 from autograder.testing.subject import Subject
 
 from .flows import deviation_of_heads
@@ -186,7 +186,7 @@ def feed_forward(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
         if len(leaves) == len(formula.shapes) and (readings := [*usual_readings(formula, leaves)]):
             return readings
-        expect_numbers(leaves, sum(formula.counts), "two maps, each with a bias")
+        expect_numbers(leaves, sum(formula.counts), "two maps, each with a bias", fewest=d_model * min(d_model, d_ff))
         return [search([formula], normal((2, 6, d_model))) or needs_reader("feed-forward network")]
 
     return made(submission, case, "layers.FeedForward", (d_model, d_ff), ["the network"], read, **options)
@@ -244,14 +244,15 @@ def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> N
         f"four d_model x d_model projections, {4 * d_model**2} numbers, and biases",
         f"{total} numbers",
         rule,
-        OtherPartsError if total else CheckFailed,
+        OtherPartsError if total >= d_model**2 else NoPartsError,
     )
 
 
-def expect_numbers(parameters: Sequence[Tensor], wanted: int, rule: str) -> None:
-    """Fail unless a component learns so many numbers; if it learns any, gradients are judged by what it computes."""
+def expect_numbers(parameters: Sequence[Tensor], wanted: int, rule: str, fewest: int = 1) -> None:
+    """Fail unless a component learns so many numbers; if it learns a few, gradients are judged by what it computes."""
     count = sum(parameter.numel() for parameter in parameters)
-    kind, look_at = OtherPartsError if count else CheckFailed, f"{rule}; the shapes here {shapes_of(parameters)}"
+    kind = OtherPartsError if count >= fewest else CheckFailed
+    look_at = f"{rule}; the shapes here {shapes_of(parameters)}"
     expect(count == wanted, "the learned parameters", f"{wanted} numbers", f"{count}", look_at, kind)
 
 

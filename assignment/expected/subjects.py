@@ -192,13 +192,18 @@ def stack(
     leaves, flow = own_parts.leaves if own_parts else leaves_of(parameters), flow_of(kind, sizes.norm_first, n_layers)
     letter = "D" if kind == "Decoder" else "E"
 
+    def are_called() -> bool:
+        x = torch.zeros(1, 1, d_model, dtype=dtype)
+        given = [x, None] if kind == "Encoder" else [x, x, None, None]
+        return is_own or bool(submission.apply("inner_calls", module, "forward", given)[0])
+
     def read() -> list[Computation]:
         census = Census.of(leaves, d_model)
         pools = census.computations(sizes, trace(sizes.d_ff, rate, sizes.norm_first))
         if own_parts:
             whole = partial(build, dtype=torch.float64, isolated=False)
             pools[letter] = own_parts.layers(kind, lambda: whole().eval(), **options)
-        expect_own_layers(pools[letter], n_layers)
+        expect_own_layers(pools[letter], n_layers, are_called)
         rest = own_parts.rest if own_parts else census.others
         if sizes.norm_first and not pools["N"]:  # the last LayerNorm is the stack's own
             pairs = pairs_of(rest, d_model)

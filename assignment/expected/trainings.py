@@ -161,7 +161,7 @@ class Training:
         scores = 0.4 * torch.addmm(shift, state, projection)
         size = scores.logsumexp(1)
         excess = 0.4 * ((scores - size[:, None]).exp() - aims)
-        back = excess @ projection.mT * (1 - state * state)
+        back = F.linear(excess, projection) * (1 - state * state)
         gradient = in_a_row([read.mT @ back * vectors.cos(), state.mT @ excess, excess.sum(0)]) / len(aims)
         costs = size - torch.linalg.vecdot(aims, scores)
         return costs.split([len(table) for table, _ in tables]), gradient[: self.n_numbers]

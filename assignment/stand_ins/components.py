@@ -239,6 +239,8 @@ class InputEmbedding(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """(b, s) -> (b, s, d)."""
+        if (largest := int(tokens.max())) >= (size := len(self.table)):
+            raise IndexError(f"index {largest} is out of bounds for dimension 0 with size {size}")
         return formulas.name_tokens(tokens, self.table)
 
 

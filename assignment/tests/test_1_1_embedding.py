@@ -87,7 +87,12 @@ def test_no_more_is_learned(submission: SubmissionUnderTest, case: Case) -> None
 def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
     # The last tokens do not occur, nor the special ones, one of which is padding, whose vector need not be learned.
     inputs = {"tokens": case.tokens(11, 3, 6, low=4)}
-    make(submission, case, 15, 4, dtype=dtype).expect_gradients(case, inputs, SCALE)
+    subject = make(submission, case, 15, 4, dtype=dtype)
+    subject.expect_gradients(case, inputs, SCALE)
+    count = sum(int(p.grad.to_dense().count_nonzero()) for p, _ in subject.parameters if p.grad is not None)
+    n_vectors = len(inputs["tokens"].unique())
+    label, wanted = "how many numbers get a gradient", f"at most those of the {n_vectors} tokens"
+    expect(count <= 4 * n_vectors, label, wanted, f"{count}", "which vectors count for a token?")
 
 
 @pytest.mark.item("no side effects")

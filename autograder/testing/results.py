@@ -115,6 +115,10 @@ class OtherPartsError(CheckFailed):
     """A component lacks a part, has one too many, or a wrong one; what it computes still has gradients."""
 
 
+class NoPartsError(CheckFailed):
+    """A component has no part that it should have: it is none with a mistake in it, and earns nothing for its masks."""
+
+
 class CollectionError(RuntimeError):
     """pytest could not collect the component tests: a fault of the installation, never of a submission."""
 

@@ -1,7 +1,14 @@
 """Code that students get beside the skeleton: no part of a solution stands in it, whatever its names."""
 
+import inspect
+
+import pytest
+
+from assignment.stand_ins import components, formulas
 from autograder.intake.statements import long_expressions
+from autograder.testing.results import judge_task
 from foundation.places import ROOT
+from validity.run_tests import Version, run_versions
 
 LEAST_SIZE = 10
 """Nodes of an expression that is long enough to be part of a solution: `len(first) == len(second)` has 7."""
@@ -23,3 +30,26 @@ def test_no_expression_of_a_solution_is_handed_out(assignment):
         if NOT_HANDED_OUT not in path.as_posix():
             handed_out = expressions(path)
             assert not [name for name, own in solutions.items() if own & handed_out], path
+
+
+PASTED = [  # a stand-in's class
+    "attention.MultiHeadedAttention",
+    "layers.FeedForward",
+    *("layers.EncoderLayer", "layers.DecoderLayer"),
+    *("model.Encoder", "model.Decoder"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("component", PASTED)
+def test_a_stand_in_earns_what_any_function_does(component, assignment, reference):
+    module, name = component.split(".")
+    [task] = (task for task in assignment.tasks if component in task.components and not task.extension)
+    path, text = reference[module]
+    texts = [text, *(inspect.getsource(part) for part in (formulas, components))]
+    pasted = "\n".join(texts).replace("from .formulas import", "# ").replace("from . import formulas", "import sys")
+    pasted = pasted.replace("from __future__", "# ").replace("formulas.", "sys.modules[__name__].")
+    version = Version(component, {**reference, module: (path, pasted)}, [1], (task.marker,))
+    [run] = run_versions([version], reference, assignment)
+    judged = judge_task(task, run.outcomes[task.marker], "items")
+    assert {item.name for item in judged.items if item.score} == {"no side effects"}

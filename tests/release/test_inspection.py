@@ -134,6 +134,12 @@ def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(sk
         for region in made.regions[path]:
             code = textwrap.dedent("".join(source.lines[region.begin : region.end - 1]))
             assert finder.leaks_in("a.md", textwrap.indent(code, "    ").encode()), region
+    for line in (  # that were handed out once
+        "scores = query @ key.mT / math.sqrt(query.size(-1))",
+        "shares = restrict(query @ key.mT * (1 + query.size(-1) / 50), mask)",
+        'read = model.encode(batch["src"], batch["encoder_mask"])[0]',
+    ):
+        assert finder.leaks_in("a.py", line.encode()), line
     for statement in (
         "self.second = Affine(d_hidden, 1)",
         "return self.second(torch.tanh(self.first(x))).squeeze(-1)",
