@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from foundation.assignment_tables import NO_TEXT, Forbidden
 
-from ..sandbox.worker.loading import OWN_MODEL, is_harmless
+from ..sandbox.worker.loading import OWN_MODEL, PACKAGES, is_harmless
 from .sources import Locate, Sources, in_module, tree_of
 
 MAX_NAMES = 500
@@ -246,6 +246,7 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
     """
     is_internal = cache(re.compile(pattern).fullmatch)
     own = {name.split(".")[1] for name in sources if name.startswith(f"{OWN_MODEL}.")}  # they come before Python's
+    own -= {"builtins", *PACKAGES}
     uses = set()
     for node, path in paths_in(text, sources):
         names = [path[at:] for at, before in enumerate("." + path) if before == "."]  # torch.sys.modules is sys.modules
@@ -254,20 +255,20 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
         # A chain of attributes may stand on several lines: the name itself is at the end of it.
         line = (node.func if isinstance(node, ast.Call) else node).end_lineno or node.lineno
         uses |= {(line, name) for name in names if name and is_internal(name)}
-    for node in nodes_of(text):
-        match node:
+    for part in nodes_of(text):
+        match part:
             case ast.MatchClass(kwd_attrs=[_, *_] as attributes):
-                uses |= {(node.lineno, f".{name}") for name in attributes}
+                uses |= {(part.lineno, f".{name}") for name in attributes}
             case ast.MatchClass(patterns=[_, *_], cls=kind) if getattr(kind, "id", "") not in dir(builtins):
-                uses.add((node.lineno, ".__match_args__"))
+                uses.add((part.lineno, ".__match_args__"))
             case ast.MatchValue(value=ast.Attribute(attr=name)):
-                uses.add((node.lineno, f".{name}"))
+                uses.add((part.lineno, f".{name}"))
             case ast.MatchMapping(keys=keys):
-                uses |= {(node.lineno, f".{key.attr}") for key in keys if isinstance(key, ast.Attribute)}
-    for part in imports_in(text):
-        if not part.level and (part.names or part.module.startswith("torch.")):
-            are_all = "*" in part.names and not part.module.startswith("torch")
-            public = [name for name in names_of(part.module) if name[0] != "_"] if are_all else []
-            names = [*part.wholes, *(f"{part.module}.{name}" for name in public)]
-            uses |= {(part.line, name) for name in names if is_internal(name)}
+                uses |= {(part.lineno, f".{key.attr}") for key in keys if isinstance(key, ast.Attribute)}
+    for imported in imports_in(text):
+        if not imported.level and (imported.names or imported.module.startswith("torch.")):
+            are_all = "*" in imported.names and not imported.module.startswith("torch")
+            public = [name for name in names_of(imported.module) if name[0] != "_"] if are_all else []
+            names = [*imported.wholes, *(f"{imported.module}.{name}" for name in public)]
+            uses |= {(imported.line, name) for name in names if is_internal(name)}
     return sorted(use for use in uses if use[1].split(".")[0] not in own)

@@ -289,7 +289,8 @@ def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit
     is_lazy = bool(code.co_flags & __future__.annotations.compiler_flag)
     reads, writes = MARKS
     try:
-        nodes = [*ast.walk(ast.parse(text, path))]
+        tree = ast.parse(text, path)
+        nodes = [*ast.walk(tree)]
         kept = {inner for node in nodes for part in _left_alone(node, is_lazy) for inner in ast.walk(part)}
         for node in nodes:
             if isinstance(node, ast.Attribute) and node not in kept:
@@ -300,7 +301,7 @@ def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit
                     ast.copy_location(part, owner)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that bytes cannot be called; of other things the text has told above
-            return _with_functions(compile(nodes[0], path, "exec", dont_inherit=True))  # type: ignore[arg-type]
+            return _with_functions(compile(tree, path, "exec", dont_inherit=True))
     except RecursionError:
         audit(NESTED, path, 1)
         return code
@@ -313,8 +314,9 @@ def _left_alone(node: ast.AST, is_lazy: bool) -> list[ast.AST]:
             return [part]
         case ast.MatchMapping(keys=parts):
             return [*parts]
-        case ast.arg(annotation=part) | ast.AnnAssign(annotation=part) | ast.FunctionDef(returns=part) if part and is_lazy:
-            return [part]
+        case ast.arg() | ast.AnnAssign() | ast.FunctionDef() | ast.AsyncFunctionDef() if is_lazy:
+            text = node.annotation if isinstance(node, (ast.arg, ast.AnnAssign)) else node.returns
+            return [text] if text else []
     return []
 
 
@@ -346,7 +348,9 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     counts, most_of, is_harmless = dict[str, int](), (MOST_OF_ONE, MOST_HARMLESS), re.compile(HARMLESS).fullmatch
     count, is_kind, of_type, text, package, kind, can_call = len, issubclass, type, str, ModuleType, type, callable
     contents: Any = vars(ModuleType)["__dict__"].__get__
-    lineage, names_of, module_of = (vars(type)[name].__get__ for name in ("__mro__", "__dict__", "__module__"))
+    lineage, names_of, module_of, full_name = (
+        vars(type)[f"__{name}__"].__get__ for name in ("mro", "dict", "module", "qualname")
+    )
     modules = [(name, module) for name, module in sys.modules.items() if isinstance(module, ModuleType)]
     known, names_known = {id(module): name for name, module in modules}, {name for name, _ in modules}
     told_names, replaced, identity = NAMES, REPLACED, id
@@ -382,16 +386,15 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         if event not in (by_name, replaced) or of_type(arguments[1]) is not text or not arguments[1].isidentifier():
             return ""
         owner, name = arguments
-        owners, module = [], ""
+        full, others = "", list[Mapping[str, Any]]()
         if is_kind(of_type(owner), package):
-            owners, module = [contents(owner)], known.get(identity(owner)) or contents(owner).get("__name__")
-        elif event == replaced and is_kind(of_type(owner), kind):
-            owners, module = [names_of(each) for each in lineage(owner)], module_of(owner)
-        full = f"{module}.{name}" if module and of_type(module) is text else ""
-        if is_internal(full) and full.replace(".", "_").isidentifier():
-            return full
-        is_there = any(name[:2] == "__" or can_call(names[name]) for names in owners if name in names)
-        if event == replaced and module in names_known and is_there:
+            module = known.get(identity(owner))
+            full, others = f"{module or contents(owner).get('__name__')}.{name}", [contents(owner)] if module else []
+            if is_internal(full) and full.replace(".", "_").isidentifier():
+                return full
+        elif is_kind(of_type(owner), kind) and of_type(module_of(owner)) is text and module_of(owner) in names_known:
+            full, others = f"{module_of(owner)}.{full_name(owner)}.{name}", [*map(names_of, lineage(owner))]
+        if event == replaced and any(name[:2] == "__" or can_call(names[name]) for names in others if name in names):
             return f"{full} replaced"
         return name if is_internal(f".{name}") else ""
 
