@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from datetime import datetime, timedelta
@@ -130,6 +131,10 @@ def check_components(names: Iterable[str], known: Iterable[str], where: str) -> 
             raise UserError(f"{where}{fault} A new one goes into [contract.components]")
 
 
+NO_TEXT = "(?!)"
+"""A regular expression that matches no text."""
+
+
 @dataclass(frozen=True)
 class Forbidden:
     """The parts of PyTorch that students must write themselves; `[contract.forbidden]` in assignment.toml."""
@@ -141,6 +146,13 @@ class Forbidden:
     components: tuple[str, ...] = ()  # those in which kernels and `python` are refused; none = in all
     always: tuple[str, ...] = ()  # as `python`, refused in all components
     internals: Patterns = ""  # dotted names, or ".name" of an attribute, whose uses a person reads
+    usual: tuple[str, ...] = ()  # Python's own modules whose uses nobody has to read; none = all
+
+    @cached_property
+    def listed(self) -> str:
+        """A regular expression for all names whose uses a person reads."""
+        others = "|".join(sorted({*sys.stdlib_module_names} - {*self.usual})) if self.usual else NO_TEXT
+        return rf"{self.internals or NO_TEXT}|({others})\..+"
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,11 @@ from ..sandbox.kept import Notices
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
 from ..testing.results import Finding, Outcome, State, TaskResult, explain, judge_task, most_telling, with_contrast
-from .record import MAX_NOTES, Record, judge_bleu
+from .record import MOST_SHOWN, Record, judge_bleu
 from .scoring import Note, Score, ScoringError, read_references, read_sources, read_translations, score, why_low
 
 BY_HAND = "marked by hand, in class"
-UNDONE = "PyTorch's own layers no longer refused"
+UNDONE = "what is forbidden no longer refused, or the worker's own functions had changed,"
 
 
 @dataclass
@@ -112,7 +112,10 @@ class Grader:
                 if task.tests_of or task.understanding == "hunts"
             ]
             results = [*untested, *by_hand, *explained, *own_work]
-            yield record.judged(results, internals=to_read(sandbox.notices)).finished()
+            internals = to_read(sandbox.notices)
+            cut = f"{len(internals)} places are to be read: pages have the first {MOST_SHOWN}, the record has all"
+            record = record.noted_of_run(cut) if len(internals) > MOST_SHOWN else record
+            yield record.judged(results, internals=internals).finished()
 
     def renew(self) -> None:
         """Starts another zygote where the present one has ended, and this process has started it."""
@@ -129,7 +132,7 @@ def listed(
     undone = [f"{UNDONE} after calls of {component}: {submission.locate(module, 1)}" for component, module in files]
     forbidden, sources = assignment.contract.forbidden, submission.sources
     internals = find_internals(sources, own, forbidden, submission.release, submission.locate, notices.seen)
-    return (*undone, *copied, *internals)[:MAX_NOTES]
+    return *undone, *copied, *internals
 
 
 def left_to_people(task: Task, answers: str) -> TaskResult:

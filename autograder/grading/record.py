@@ -38,7 +38,7 @@ from .scoring import Score, explain, judge
 NOT_YET = "not graded yet"
 UNSAFE = "graded without the sandbox's filter (--level unsafe): submitted code could reach the grader and its files"
 MAX_NAME, MAX_TEXT, MAX_TEST_TEXT = 200, 8_000, 400
-MAX_NOTES, MAX_FILES = 50, 200
+MAX_NOTES, MAX_FILES, MOST_SHOWN = 50, 200, 20
 
 
 def _cleaned(limit: int) -> BeforeValidator:

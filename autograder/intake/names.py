@@ -10,27 +10,24 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from foundation.assignment_tables import Forbidden
+from foundation.assignment_tables import NO_TEXT, Forbidden
 
-from ..sandbox.worker.loading import is_harmless
+from ..sandbox.worker.loading import OWN_MODEL, PACKAGES, is_harmless
 from .sources import Locate, Sources, in_module, tree_of
 
 MAX_NAMES = 500
 WATCHED = {"getattr", "setattr", "delattr"}
 """Built-in functions of which the worker sees what they reach, under their own names."""
-Named = ast.Name | ast.Attribute | ast.Call | ast.MatchClass
-MOST_INTERNALS, MAX_CODE_SHOWN = 20, 160
-NO_TEXT = "(?!)"
-"""A regular expression that matches no text."""
-BY_NAME = re.compile(r".*\.(attrgetter|methodcaller|getattr|setattr|delattr)")
-"""Functions of modules that reach anything by a name."""
-WHOLE = {"builtins", "sys", "torch", "torch.nn", "torch.nn.functional"}
-"""Modules that hardly anybody hands on whole: what is reached through another name then, the text does not show."""
+Named = ast.Name | ast.Attribute | ast.Call
+MOST_INTERNALS, MAX_CODE_SHOWN = 500, 160
+HARMLESS = re.compile(r"torch\._[a-z]\w*|torch\.load|.*\.vars")
+"""Names that come after all others, since there are hundreds, or many of one."""
 
 
 class Import(NamedTuple):
@@ -129,7 +126,7 @@ def bindings_in(text: str) -> Mapping[str, Collection[str]]:
 
 
 def paths_in(text: str, sources: Sources | None = None) -> Iterator[tuple[Named, str]]:
-    """Yield the names, attributes, calls and class patterns in a module, with the dotted name of what is meant.
+    """Yield the names, attributes and calls in a module, with the dotted name of what is meant.
 
     Such a name is "torch.nn.LayerNorm" or "builtins.vars", where imports and plain assignments show it, in other
     modules of the submission, too; otherwise "". Where several may be meant, there is a pair for each.
@@ -150,8 +147,14 @@ def paths_of(node: ast.AST, known: Mapping[str, Collection[str]]) -> list[str]:
         node = node.value
     if not isinstance(node, ast.Name):
         return []
-    firsts = known.get(node.id) or [f"{origin.rstrip('.')}.{node.id}" for origin in known.get("*", ())]
+    stars = (origin for origin in known.get("*", ()) if node.id in names_of(origin, [node.id]))
+    firsts = known.get(node.id) or [f"{origin.rstrip('.')}.{node.id}" for origin in stars]
     return [".".join([first, *reversed(attributes)]) for first in firsts]
+
+
+def names_of(module: str, otherwise: Collection[str] = ()) -> Collection[str]:
+    """What a module has, as far as it is loaded here."""
+    return vars(sys.modules[module]) if module in sys.modules else otherwise
 
 
 def _resolved(path: str, sources: Sources, depth: int = 3) -> Iterator[str]:
@@ -191,15 +194,15 @@ def find_internals(
     locate: Locate = in_module,
     seen: Iterable[tuple[str, int, str]] = (),
 ) -> list[str]:
-    """The uses of internals in some modules, but for lines that were handed out: one for each line, a few at most.
+    """The uses of internals in some modules, but for lines that were handed out: one for each line, with all names.
 
     Such as "torch._refs.add in layers.py, line 3: x = torch._refs.add(y, 1)". `seen` has uses that a worker has seen:
-    module, line, and name; they come first. The first of each kind come before the others, so that many uses of one
-    cannot hide another, and what is left out is counted.
+    module, line, and name; they come first, and harmless ones last. Of equally grave ones the first of each kind come
+    before the others, so that many uses of one cannot hide another. What is left out is counted.
     """
     lines = {module: sources[module][1].split("\n") for module in modules}
-    uses: dict[tuple[str, int], tuple[str, str]] = {}
-    pattern = forbidden.internals or NO_TEXT
+    uses = defaultdict[tuple[str, int], dict[str, bool]](dict)  # names, and whether each is harmless
+    pattern = forbidden.listed
 
     @cache
     def given(module: str) -> set[str]:
@@ -211,53 +214,61 @@ def find_internals(
     for module, line, name in (*seen, *named):
         code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""
         if code and code not in given(module):
-            text = f"{name} in {locate(module, line)}: {code[:MAX_CODE_SHOWN]}"
-            uses.setdefault((module, line), (".".join(name.split(".")[:2]), text))
+            uses[module, line].setdefault(name, bool(HARMLESS.fullmatch(name)))
     counts = Counter[str]()
-    ranked: list[tuple[int, str]] = []
-    for kind, text in uses.values():
-        ranked.append((counts[kind], text))
+    ranked: list[tuple[bool, int, str]] = []
+    for (module, line), names in uses.items():
+        kept: list[str] = []  # without those that are a part of another one
+        for name in sorted(names, key=lambda name: (names[name], -len(name), name)):
+            if not any(f".{name.strip('.')}." in f".{other}." for other in kept):
+                kept.append(name)
+        text = f"{', '.join(kept)} in {locate(module, line)}: {shown(lines[module][line - 1], kept[0])}"
+        kind = ".".join(kept[0].split(".")[:2])
+        ranked.append((names[kept[0]], counts[kind], text))
         counts[kind] += 1
-    texts = [text for _, text in sorted(ranked, key=lambda use: use[0])]
+    texts = [text for _, _, text in sorted(ranked, key=lambda use: use[:2])]
     more = len(texts) - MOST_INTERNALS
     return [*texts[:MOST_INTERNALS], f"{more} more uses of internals"] if more > 0 else texts
 
 
-def _followed_in(node: ast.AST) -> list[ast.AST]:
-    """The names of modules in a part of a syntax tree after which the search of the text goes on, or the worker's."""
-    match node:
-        case ast.Attribute(value=value) | ast.Assign(targets=[ast.Name()], value=value):
-            return [value]
-        case ast.Call(func=ast.Name(id="getattr" | "hasattr" | "setattr"), args=[owner, *_]):
-            return [owner]
-    return []
+def shown(code: str, name: str) -> str:
+    """A line of code, or of a long one what is around a name."""
+    code = " ".join(code.split())
+    at = max(0, code.find(name.rpartition(".")[2]) - MAX_CODE_SHOWN // 2)
+    start = at if len(code) > MAX_CODE_SHOWN else 0
+    return "…" * (start > 0) + code[start : start + MAX_CODE_SHOWN] + "…" * (start + MAX_CODE_SHOWN < len(code))
 
 
 def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, str]]:
-    """Line and name of the internals that a module names, and of functions that take computed names."""
+    """Line and name of the internals that a module names, and of attributes that a pattern takes from what it meets.
+
+    What a module's attribute leads to by another name, the worker tells.
+    """
     is_internal = cache(re.compile(pattern).fullmatch)
-    nodes = nodes_of(text)
-    of_classes = {part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body}
-    followed = {part for node in nodes if node not in of_classes for part in _followed_in(node)}
-    plain = set()  # functions of `BY_NAME` that are called with a name that everybody can read
+    own = {name.split(".")[1] for name in sources if name.startswith(f"{OWN_MODEL}.")}  # they come before Python's
+    own -= {"builtins", *PACKAGES}
     uses = set()
     for node, path in paths_in(text, sources):
         names = [path[at:] for at, before in enumerate("." + path) if before == "."]  # torch.sys.modules is sys.modules
         if isinstance(node, ast.Attribute):
             names.append(f".{node.attr}")
-        elif isinstance(node, ast.MatchClass):
-            names = [f".{name}" for name in node.kwd_attrs]
-        elif isinstance(node, ast.Call) and BY_NAME.fullmatch(path):
-            texts = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
-            plain |= {node.func} if any(isinstance(text, str) for text in texts) else set()
-            names = [f".{part}" for text in texts for part in str(text).split(".")]
         # A chain of attributes may stand on several lines: the name itself is at the end of it.
         line = (node.func if isinstance(node, ast.Call) else node).end_lineno or node.lineno
         uses |= {(line, name) for name in names if name and is_internal(name)}
-        if path in WHOLE and isinstance(node, ast.Name) and node not in followed:
-            uses.add((line, f"{path}, handed on"))
-        if not isinstance(node, ast.Call) and BY_NAME.fullmatch(path) and node not in plain:
-            uses.add((line, f"{path.rpartition('.')[2]} with a computed name"))
-    imported = ((part.line, name) for part in imports_in(text) if not part.level for name in part.wholes)
-    uses |= {(line, name) for line, name in imported if name.startswith("torch.") and is_internal(name)}
-    return sorted(uses, key=lambda use: (use[0], ", " in use[1], -len(use[1]), use[1]))
+    for part in nodes_of(text):
+        match part:
+            case ast.MatchClass(kwd_attrs=[_, *_] as attributes):
+                uses |= {(part.lineno, f".{name}") for name in attributes}
+            case ast.MatchClass(patterns=[_, *_], cls=kind) if getattr(kind, "id", "") not in dir(builtins):
+                uses.add((part.lineno, ".__match_args__"))
+            case ast.MatchValue(value=ast.Attribute(attr=name)):
+                uses.add((part.lineno, f".{name}"))
+            case ast.MatchMapping(keys=keys):
+                uses |= {(part.lineno, f".{key.attr}") for key in keys if isinstance(key, ast.Attribute)}
+    for imported in imports_in(text):
+        if not imported.level and (imported.names or imported.module.startswith("torch.")):
+            are_all = "*" in imported.names and not imported.module.startswith("torch")
+            public = [name for name in names_of(imported.module) if name[0] != "_"] if are_all else []
+            names = [*imported.wholes, *(f"{imported.module}.{name}" for name in public)]
+            uses |= {(imported.line, name) for name in names if is_internal(name)}
+    return sorted(use for use in uses if use[1].split(".")[0] not in own)

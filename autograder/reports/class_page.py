@@ -18,7 +18,7 @@ from ..classroom.entries import Roll
 from ..classroom.grading import Change
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_submission, by_task
 from ..course.catalogue import Fault
-from ..grading.record import Part, Record
+from ..grading.record import MOST_SHOWN, Part, Record
 from ..intake.tree import TRANSLATIONS
 from ..platforms.download import PLATFORMS
 from ..sandbox.layers import lacking
@@ -113,7 +113,7 @@ def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]
             if titles and state.needs_a_look:
                 yield int(state.has_mark), f"{state.value}: {record.judgement.refusal or ', '.join(titles)}"
     yield from ((0, f"{why}: {ENTER_DAYS}") for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why)
-    yield from ((1, f"to be read: {use}") for use in record.judgement.internals)
+    yield from ((1, f"to be read: {use}") for use in record.judgement.internals[:MOST_SHOWN])
     yield from ((2, note) for note in record.run.notes)
 
 

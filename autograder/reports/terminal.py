@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from foundation.texts import as_score, counted, printable
 
-from ..grading.record import MAX_TEXT, Part, Record, Run
+from ..grading.record import MAX_TEXT, MOST_SHOWN, Part, Record, Run
 from ..grading.scoring import shown
 from ..testing.results import State
 
@@ -67,7 +67,7 @@ def as_table(record: Record) -> str:
         lines += ["", f"note: {printable(note, MAX_TEXT)}"]
     if judgement.internals:
         lines += ["", "to be read by a person (uses of PyTorch's and Python's internals, code of the tests):"]
-        lines += [f"    {printable(use, MAX_TEXT)}" for use in judgement.internals]
+        lines += [f"    {printable(use, MAX_TEXT)}" for use in judgement.internals[:MOST_SHOWN]]
     seed_id = judgement.seed_id or "none"
     lines += ["", f"sandbox: {containment_of(run)}   seed id: {seed_id}   {run.seconds:.1f} s"]
     return "\n".join(lines)

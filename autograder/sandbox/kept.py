@@ -21,10 +21,10 @@ from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionErro
 from .replies import Failure
 
 PIECE = 1 << 16
-MOST_NOTICES = 50
+MOST_NOTICES = 500
 CPU_GRAIN = 0.1
 """Seconds. With less than this left no new worker is started, since its limit counts whole seconds."""
-NAME = re.compile(r"[\w./]{1,60}")
+NAME = re.compile(r"[\w./, ]{1,200}")
 _FOLDERS = {str(ROOT), str(Path.home()), sys.prefix, sys.base_prefix, *map(sysconfig.get_path, ("stdlib", "purelib"))}
 _LONGEST_FIRST = sorted((folder for folder in _FOLDERS if len(folder) > 1), key=len, reverse=True)
 OUR_FOLDERS = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, _LONGEST_FIRST))})(?![\w.])")

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from foundation.assignment_file import Assignment
 
-from ..intake.names import NO_TEXT, wanted_imports
+from ..intake.names import wanted_imports
 from ..intake.sources import Locate, Sources, file_of
 from .errors import (
     SandboxUnavailableError,
@@ -84,7 +84,7 @@ class Session(Link):
             "sources": named,
             "contract": self.contract.modules,
             "forbidden": {**forbidden, "key": self._key},
-            "internals": rules.internals or NO_TEXT,
+            "internals": rules.listed,
             "plan": {**zygote.containment.plan(), **limits},
         }
         try:
@@ -141,19 +141,18 @@ class Session(Link):
             raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
         if component != self._user:
             self.check_refusals()
-        guarded = self.contract.forbidden.components or (component,)
-        self._user = component if verb != "import" and component in guarded else ""
+        self._user = component if verb in ("build", "call") else ""
         with self._budget.spent_by(component) as seconds:
             return self._ask(verb, content, encoder, read, seconds)
 
     def check_refusals(self) -> None:
-        """Notes the component that was called last if forbidden kernels no longer refuse."""
+        """Notes the component that was called last if what it may not use no longer refuses, or the worker changed."""
         if not (self.is_alive and self._user and self.contract.forbidden.kernels):
             return
         component, self._user, question = self._user, "", secrets.token_hex(16)
         expected, proof = hashlib.blake2b(question.encode(), key=self._key.encode()).hexdigest(), ""
         with suppress(SubmissionError):
-            content = {"question": question}
+            content = {"question": question, "component": component}
             proof = self._ask("prove", content, Encoder(), lambda answer: answer.result, START_SECONDS)
         if proof != expected and component not in self._notices.unguarded:
             self._notices.unguarded.append(component)

@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import FunctionType, ModuleType, TracebackType
+from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
 PACKAGES = ("torch", "numpy", "matplotlib", "sacrebleu", "tqdm", "pytest", "IPython", "ipywidgets", "typing_extensions")
@@ -66,6 +66,8 @@ class Package(MetaPathFinder, Loader):
         self.sources, self.contract, self.stand_ins = sources, contract, stand_ins
         self.name, self._settings_kept, self._check = name, settings_kept, check
         self.more_builtins: dict[str, Callable[..., Any]] = {}  # in place of those of `builtins_for`
+        self.compile: Callable[[str, str], CodeType] = partial(compile, mode="exec", dont_inherit=True)
+        self.run: Callable[[CodeType, dict[str, Any]], object] = exec
         self._errors: dict[str, tuple[BaseException, TracebackType | None]] = {}
         self._missing: set[str] = set()  # components that their modules lack
         self._replaced: list[tuple[object, str, object]] = []
@@ -104,10 +106,10 @@ class Package(MetaPathFinder, Loader):
         try:
             if self._check:
                 self._check(path, text)
-            code = compile(text, path, "exec", dont_inherit=True)
+            code = self.compile(text, path)
             vars(module)["__builtins__"] = {**builtins_for(self.sources), **self.more_builtins}
             with self._settings_kept():
-                exec(code, vars(module))  # noqa: S102  what this is for
+                self.run(code, vars(module))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # also SystemExit: a submission may call exit() where it likes

@@ -25,7 +25,7 @@ from .messages import DTYPE_NAMES, DTYPES, REPLY_LIMITS, Answer, Decoder, Encode
 from .mirror import Kind, Link, build, call
 from .running import settings_kept
 from .service import Content, Held, Service
-from .surroundings import harden, import_quietly, write_nowhere
+from .surroundings import harden, import_quietly, take_out_ours, write_nowhere
 
 IMPLEMENTATION = "implementation"
 """The name that an implementation's text sets."""
@@ -161,16 +161,19 @@ class Worker(Service):
         write_nowhere()
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._files = frozenset(path for path, _ in sources.values())
-        self._forbid_shortcuts, self._prove = shortcuts.prepare(**request["forbidden"])
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
+        guard = [vars(owner) for owner in (self, self._components, *take_out_ours())]
+        self._forbid_shortcuts, self._prove = shortcuts.prepare(**request["forbidden"], guard=guard)
         if not self._pipes:  # to students' own tests nothing is forbidden
-            self._components.more_builtins = shortcuts.BUILTINS
+            self._components.more_builtins, self._components.compile = shortcuts.BUILTINS, shortcuts.compile_telling
+            self._components.run = partial(shortcuts.run_refusing, self._forbid_shortcuts)
             shortcuts.watch(self._files, request["internals"], self._replies, self._stand_ins)
+            self._forbid_shortcuts(shortcuts.IMPORT)
         return layers
 
     def do_prove(self, request: Content, decoder: Decoder, encoder: Encoder) -> str:
-        """Answers a question if the kernels still refuse."""
-        return self._prove(request["question"])
+        """Answers a question if what is forbidden in a component still refuses, and this process is as it was."""
+        return self._prove(request["question"], request["component"])
 
     def do_import(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
         """Imports a module; all are, before anything is built or called."""

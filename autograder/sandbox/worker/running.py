@@ -24,6 +24,8 @@ MAX_PARAMETERS, MAX_PARAMETER_BYTES = 2_000, 8 << 20
 """Limits of one object: tests build small ones, and both sides hold several copies."""
 LEARNED = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
+detached, is_in_inference, is_equal = torch.Tensor.detach, torch.Tensor.is_inference, torch.equal
+"""Bound before submitted code can put others in their place, or into a tensor."""
 Kept = list[tuple[torch.Tensor, int, torch.Tensor]]
 """Tensors with their versions and copies, as `has_changed` takes them."""
 
@@ -53,20 +55,20 @@ def parameters_of(value: object) -> dict[str, nn.Parameter]:
 
 def keep(tensors: Iterable[torch.Tensor]) -> Kept:
     """Some tensors as they are before a call."""
-    return [(tensor, version_of(tensor), tensor.detach().clone()) for tensor in tensors]
+    return [(tensor, version_of(tensor), detached(tensor).clone()) for tensor in tensors]
 
 
 def version_of(tensor: torch.Tensor) -> int:
     """How often something was written into a tensor; always 0 where PyTorch does not count, in inference mode."""
-    return 0 if tensor.is_inference() else tensor._version
+    return 0 if is_in_inference(tensor) else tensor._version
 
 
 def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
     """True if something was written into a tensor; what is written through `.data` leaves its version as it was."""
     if version_of(tensor) != version or tensor.shape != copy.shape or tensor.dtype != copy.dtype:
         return True
-    now = tensor.detach()
-    return not (torch.equal(now, copy) or bool(((now == copy) | (now != now) & (copy != copy)).all()))  # NaN stays NaN
+    now = detached(tensor)
+    return not (is_equal(now, copy) or bool(((now == copy) | (now != now) & (copy != copy)).all()))  # NaN stays NaN
 
 
 def undisturbed() -> AbstractContextManager[object]:

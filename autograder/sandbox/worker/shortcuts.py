@@ -2,31 +2,34 @@
 
 PyTorch's kernels are replaced in the dispatcher, where every alias, `torch.ops` and compiled code end up; what PyTorch
 writes in Python is stopped in its code objects, which every name and every bound method leads to. The stand-ins use
-none of it. It all works again in calls of components that may use it, such as a layer with `nn.LayerNorm`. The trusted
-side asks now and then whether the dispatcher's tables still have these kernels. The answer is a hash of the question
-and a key, which the check alone has: whoever puts PyTorch's own back, or others before them, gets none.
+none of it. It all works again in calls of components that may use it, such as a layer with `nn.LayerNorm`. After each
+component the trusted side asks whether the dispatcher's tables are as they should be, and the worker's own functions as
+they were. The answer is a hash of the question and a key, which the check alone has.
 
 Python raises an audit event when code reads frames, tracebacks' frames or code objects, asks the garbage collector for
 objects, uses ctypes, or executes text. A hook listens, which no Python code can remove. What Python's own modules and
 PyTorch do for a submission does not count: `@dataclass` executes text, too. A submission's own `getattr`, `setattr` and
-`delattr` raise an event as well, so that a name that was computed is judged by what it is. No event is raised for
-`f_back`, `f_globals`, `__globals__`, `__closure__`, `__subclasses__` and `sys.modules`; the search of the text
-(`autograder/intake/names.py`) looks for these.
+`delattr` raise an event as well, and so does each attribute of a module in its text: whatever leads to the module, a
+name is judged by what it is. Other attributes, imports and patterns say in the text what they are, and are found there
+(`autograder/intake/names.py`).
 """
 
 from __future__ import annotations
+import __future__
 
+import ast
 import inspect
 import json
+import operator
 import os
 import re
 import sys
 import sysconfig
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from types import FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, MappingProxyType, ModuleType
 from typing import Any, NoReturn
 
 import torch
@@ -42,10 +45,21 @@ FuncTorchVmapMode
 """The kinds of tensors that a worker can make, and two ways around them: an operator's own kernel, and `vmap`."""
 
 
+IMPORT = "import"
+"""In the place of a component while modules are imported, when all is refused; for "" all works."""
+
+
 def prepare(
-    kernels: str, python: Sequence[str], components: Sequence[str], always: Sequence[str], key: str
-) -> tuple[Callable[[str], None], Callable[[str], str]]:
+    kernels: str,
+    python: Sequence[str],
+    components: Sequence[str],
+    always: Sequence[str],
+    key: str,
+    guard: Sequence[Mapping[str, Any]],
+) -> tuple[Callable[[str], str], Callable[[str, str], str]]:
     """Returns two functions: one makes what is forbidden in a component raise, the other proves that it still does.
+
+    The first returns for which component it was called before; the second answers a question about a component.
 
     Called before any submitted code runs: changes to this module then come too late. Nothing here is bound to a name of
     a module; only frames and closures lead to it.
@@ -56,37 +70,49 @@ def prepare(
         components: those in which all this is forbidden, while all else works; none = in all.
         always: dotted names of classes and functions that are forbidden in all components.
         key: for the answers to questions.
+        guard: namespaces whose functions must stay what they are.
     """
     replaced = [(name, refusal(name.partition(".")[0])) for name in kernels_named(kernels)]
-    stopped, forever = ([stopping(find(name), name.rpartition(".")[2]) for name in names] for names in (python, always))
+    somewhere, everywhere = ([stopping(find(name), name) for name in names] for names in (python, always))
     new_library, kinds, table_of, hashed = torch._C._dispatch_library, KEYS.split(), torch._C._dispatch_dump, blake2b
     libraries: list[Any] = []  # without the library, its kernels go too
-    guarded, in_force = frozenset(components), list[str]()  # the tables when the kernels were last replaced
+    guarded, in_force, now, turn = frozenset(components), list[Any](), "", exchange
+    contents, at_first, same = contents_of, list[Any](), operator.is_
+    codes = [function for functions in (*somewhere, *everywhere) for function in functions]
 
-    def tables() -> list[str]:
-        return [table_of(f"aten::{name}") for name, _ in replaced]
+    def is_refused(component: str) -> bool:
+        return bool(component) and (not guarded or component == IMPORT or component in guarded)
 
-    def forbid(component: str) -> None:
-        while forever:
-            forever.pop()()
-        if (not guarded or component in guarded) == bool(libraries):
-            return
-        for exchange in stopped:
-            exchange()
-        stopped.reverse()  # a function that two names lead to gets its own code back last
+    def state() -> list[Any]:
+        return [*(table_of(f"aten::{name}") for name, _ in replaced), *(function.__code__ for function in codes)]
+
+    def forbid(component: str) -> str:
+        nonlocal now
+        at_first[:] = at_first or contents(guard)
+        before, now = now, component
+        if bool(before) != bool(component):
+            turn(everywhere)
+        if is_refused(before) == is_refused(component):
+            return before
+        turn(somewhere)
         if libraries:
             libraries.pop().reset()
-            return
+            return before
         libraries.append(new_library("IMPL", "aten", ""))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
             for name, refuse in replaced:
                 for kind in kinds:
                     libraries[0].impl(name, kind, refuse)
-        in_force[:] = tables()
+        in_force[:] = state()
+        return before
 
-    def prove(question: str) -> str:
-        return hashed(question.encode(), key=key.encode()).hexdigest() if tables() == in_force else ""
+    def prove(question: str, component: str) -> str:
+        found = contents(guard)
+        is_whole = now == component and len(found) == len(at_first) and all(map(same, found, at_first))
+        if not is_whole or is_refused(component) and state() != in_force:
+            return ""
+        return hashed(question.encode(), key=key.encode()).hexdigest()
 
     return forbid, prove
 
@@ -109,6 +135,33 @@ def find(name: str) -> Any:
     return inspect.unwrap(value)  # of a decorated function the one inside, which every wrapper calls
 
 
+def run_refusing(forbid: Callable[[str], str], code: CodeType, names: dict[str, Any]) -> None:
+    """Runs a module's code so that all that is forbidden refuses; where it is used all the same, tells, and lets it.
+
+    A module that compares itself with PyTorch's while it is imported is right, and what it records then is listed.
+    """
+    before = forbid(IMPORT)
+    try:
+        exec(code, names)  # noqa: S102  what this is for
+    except ForbiddenShortcut as error:
+        inside = error.__traceback__ and error.__traceback__.tb_next
+        sys.audit(IMPORTED, code.co_filename, inside.tb_lineno if inside else 1)
+        forbid("")
+        exec(code, names)  # noqa: S102
+    finally:
+        forbid(before)
+
+
+def contents_of(namespaces: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """What classes have, and the functions of modules and objects, with their code."""
+    found = list[Any]()
+    for names in namespaces:
+        for value in names.values():
+            if isinstance(names, MappingProxyType) or callable(value):
+                found += [value, value.__code__ if type(value) is FunctionType else None]
+    return found
+
+
 def refusal(name: str) -> Callable[..., NoReturn]:
     """A function that takes any arguments and raises."""
 
@@ -118,31 +171,38 @@ def refusal(name: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-def stopping(value: Any, name: str) -> Callable[[], None]:
-    """A function that makes a function, or each method of a class, raise, and when it is called again, work again.
+Stopped = dict[FunctionType, tuple[Any, ...]]
+"""Functions, and the code, defaults and keyword defaults that they get next."""
+
+
+def stopping(value: Any, name: str) -> Stopped:
+    """A function, or each method of a class, with what makes it raise.
 
     Private and static methods, too: each computes a part of what is forbidden. Their code is exchanged, so that a
     method that was taken from its class while the submission was imported raises as well.
     """
-    by = {"refuse_by": refusal(name)}
+    by = {"refuse_by": refusal(name.rpartition(".")[2])}
 
     def refuse(*arguments: object, refuse_by: Callable[[], NoReturn], **options: object) -> NoReturn:
         refuse_by()
 
     members = vars(value).values() if isinstance(value, type) else [value]
     functions = [getattr(member, "__func__", member) for member in members]
-    others: dict[FunctionType, tuple[Any, ...]] = {}
+    others: Stopped = {}
     for function in functions:
         if isinstance(function, FunctionType):
             free = function.__code__.co_freevars  # that of a method with `super()` has one
             others[function] = refuse.__code__.replace(co_freevars=free), None, by
+    return others
 
-    def exchange() -> None:
+
+def exchange(stopped: list[Stopped]) -> None:
+    """Makes functions raise, and the next time work again."""
+    for others in stopped:
         for function, parts in others.items():
             others[function] = function.__code__, function.__defaults__, function.__kwdefaults__
             function.__code__, function.__defaults__, function.__kwdefaults__ = parts
-
-    return exchange
+    stopped.reverse()  # a function that two names lead to gets its own code back last
 
 
 EVENTS = """
@@ -171,29 +231,109 @@ HAND_OUT_FRAMES = ("walk_tb", "currentframe", "<lambda>")
 """Functions of these modules that ordinary code does not call."""
 BY_NAME = "submission.attribute"
 """The event of a built-in function that reaches an attribute by its name; its arguments are the object and the name."""
-MOST = 40
-"""So many places are reported; a reader needs no more."""
+HARMLESS = r"torch\._[a-z]\w*"
+"""Names of which there are hundreds: many of these use up nobody else's places."""
+MOST, MOST_OF_ONE, MOST_HARMLESS = 400, 3, 40
+"""So many places are reported: in all, of one name, and of harmless ones."""
 
 
-def telling(function: Callable[..., Any], audit: Callable[..., None] = sys.audit) -> Callable[..., Any]:
+REPLACED = "submission.replaced"
+"""The event of an attribute that is written or deleted, with the same arguments."""
+IMPORTED, NESTED = "submission.imported", "submission.nested"
+"""The events of a module that uses what is forbidden while it is imported, and of one that cannot be compiled as below.
+
+Their arguments are the file and the line.
+"""
+NAMES = {IMPORTED: "what is forbidden, while imported", NESTED: "nested too deeply to be watched"}
+
+
+def telling(function: Callable[..., Any], event: str, audit: Callable[..., None] = sys.audit) -> Callable[..., Any]:
     """A built-in function that reaches an attribute by its name, and raises the event."""
 
     def reach(owner: object, name: str, *others: object) -> Any:
-        audit(BY_NAME, owner, name)
+        audit(event, owner, name)
         return function(owner, name, *others)
 
     return reach
 
 
-BUILTINS = {function.__name__: telling(function) for function in (getattr, setattr, delattr)}
+def told(event: str, kinds: tuple[type, ...]) -> Callable[[object, str], object]:
+    """A function that returns an object, and raises the event if it is of these kinds."""
+    audit, is_kind, of_type = sys.audit, issubclass, type
+
+    def tell(owner: object, name: str) -> object:
+        if is_kind(of_type(owner), kinds):
+            audit(event, owner, name)
+        return owner
+
+    return tell
+
+
+BUILTINS = {
+    "getattr": telling(getattr, BY_NAME),
+    "setattr": telling(setattr, REPLACED),
+    "delattr": telling(delattr, REPLACED),
+}
 """For a submission's modules, in place of Python's own."""
+MARKS = {os.urandom(16): told(BY_NAME, (ModuleType,)), os.urandom(16): told(REPLACED, (ModuleType, type))}
+"""Stand in a syntax tree for the functions that are told of attributes that are read, and of others."""
+
+
+def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit) -> CodeType:
+    """Compiles a module so that `owner.name` becomes `tell(owner, "name").name`, whatever is done with the attribute.
+
+    Dotted names in patterns, where no call may stand, are left to the search of the text. Annotations stay as they are
+    where they are not evaluated.
+    """
+    code = compile(text, path, "exec", dont_inherit=True)
+    is_lazy = bool(code.co_flags & __future__.annotations.compiler_flag)
+    reads, writes = MARKS
+    try:
+        tree = ast.parse(text, path)
+        nodes = [*ast.walk(tree)]
+        kept = {inner for node in nodes for part in _left_alone(node, is_lazy) for inner in ast.walk(part)}
+        for node in nodes:
+            if isinstance(node, ast.Attribute) and node not in kept:
+                owner = node.value
+                parts = ast.Constant(reads if isinstance(node.ctx, ast.Load) else writes), ast.Constant(node.attr)
+                node.value = ast.Call(parts[0], [owner, parts[1]], [])
+                for part in (node.value, *parts):
+                    ast.copy_location(part, owner)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that bytes cannot be called; of other things the text has told above
+            return _with_functions(compile(tree, path, "exec", dont_inherit=True))
+    except RecursionError:
+        audit(NESTED, path, 1)
+        return code
+
+
+def _left_alone(node: ast.AST, is_lazy: bool) -> list[ast.AST]:
+    """The parts of a syntax tree in which no call may stand, or which are not evaluated."""
+    match node:
+        case ast.MatchValue(value=part) | ast.MatchClass(cls=part):
+            return [part]
+        case ast.MatchMapping(keys=parts):
+            return [*parts]
+        case ast.arg() | ast.AnnAssign() | ast.FunctionDef() | ast.AsyncFunctionDef() if is_lazy:
+            text = node.annotation if isinstance(node, (ast.arg, ast.AnnAssign)) else node.returns
+            return [text] if text else []
+    return []
+
+
+def _with_functions(code: CodeType) -> CodeType:
+    """Code with functions in the place of their marks."""
+    constants = (
+        _with_functions(part) if isinstance(part, CodeType) else MARKS.get(part, part) if type(part) is bytes else part
+        for part in code.co_consts
+    )
+    return code.replace(co_consts=tuple(constants))
 
 
 def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: object) -> None:
     """From now on, writes a notice to the pipe of replies when code of these files does so: file, line, name.
 
-    Of attributes that are reached by a name, those count that the pattern of internals matches. All that the hook uses
-    is bound here, before submitted code runs and could replace it.
+    Attributes count that the pattern of internals matches, and functions of others that are replaced. All that the hook
+    uses is bound here, before submitted code runs and could replace it.
     """
     own, standard, separator = __file__, (sysconfig.get_path("stdlib"), "<frozen "), os.sep
     n_standard, makes_kernels = len(standard[0]) + 1, f"{os.sep}torch{os.sep}library.py"
@@ -205,8 +345,15 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
     usual = {(module, name) for module, names in USUAL.items() for name in names.split()}
     hand_out, reported, is_busy, most = {*HAND_OUT_FRAMES}, set[tuple[str, int, str]](), False, MOST
-    count, is_kind, of_type, text, package = len, issubclass, type, str, ModuleType
+    counts, most_of, is_harmless = dict[str, int](), (MOST_OF_ONE, MOST_HARMLESS), re.compile(HARMLESS).fullmatch
+    count, is_kind, of_type, text, package, kind, can_call = len, issubclass, type, str, ModuleType, type, callable
     contents: Any = vars(ModuleType)["__dict__"].__get__
+    lineage, names_of, module_of, full_name = (
+        vars(type)[f"__{name}__"].__get__ for name in ("mro", "dict", "module", "qualname")
+    )
+    modules = [(name, module) for name, module in sys.modules.items() if isinstance(module, ModuleType)]
+    known, names_known = {id(module): name for name, module in modules}, {name for name, _ in modules}
+    told_names, replaced, identity = NAMES, REPLACED, id
     getframe, write = sys._getframe, os.write
     prefix, magic = PREFIX.pack, MAGIC
 
@@ -217,8 +364,11 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         is_busy = True
         try:
             name = name_of(event, arguments)
-            place = culprit(getframe(1), name) if name else None
-            if place is not None and (*place, name) not in reported:
+            place = arguments if event in told_names else culprit(getframe(1), name) if name else None
+            kind_of = "harmless" if is_harmless(name) else name
+            so_far = counts.get(kind_of, 0)
+            if place is not None and (*place, name) not in reported and so_far < most_of[kind_of == "harmless"]:
+                counts[kind_of] = so_far + 1
                 reported.add((*place, name))
                 notice = f'{{"notice":[{quoted[place[0]]},{place[1]},"{name}"]}}'.encode()
                 write(descriptor, prefix(magic, count(notice), 0) + notice)
@@ -229,15 +379,23 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         """The name that is reported of an event; "" = nothing."""
         if event in events:
             return event
+        if event in told_names:
+            return told_names[event] if arguments[0] in quoted else ""
         if event in attributes and arguments[1] in attributes[event]:
             return text(arguments[1])
-        if event != by_name or of_type(arguments[1]) is not text or not arguments[1].isidentifier():
+        if event not in (by_name, replaced) or of_type(arguments[1]) is not text or not arguments[1].isidentifier():
             return ""
         owner, name = arguments
+        full, others = "", list[Mapping[str, Any]]()
         if is_kind(of_type(owner), package):
-            full = f"{contents(owner)['__name__']}.{name}"
+            module = known.get(identity(owner))
+            full, others = f"{module or contents(owner).get('__name__')}.{name}", [contents(owner)] if module else []
             if is_internal(full) and full.replace(".", "_").isidentifier():
                 return full
+        elif is_kind(of_type(owner), kind) and of_type(module_of(owner)) is text and module_of(owner) in names_known:
+            full, others = f"{module_of(owner)}.{full_name(owner)}.{name}", [*map(names_of, lineage(owner))]
+        if event == replaced and any(name[:2] == "__" or can_call(names[name]) for names in others if name in names):
+            return f"{full} replaced"
         return name if is_internal(f".{name}") else ""
 
     def culprit(frame: FrameType | None, name: str) -> tuple[str, int] | None:

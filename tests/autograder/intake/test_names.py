@@ -7,6 +7,7 @@ import pytest
 import torch.nn.functional as F
 from torch import nn
 
+from autograder.grading.record import MOST_SHOWN
 from autograder.intake.names import MAX_NAMES, MOST_INTERNALS, find_internals, find_mentions, wanted_imports
 from autograder.intake.sources import names_in, parse, read_sources
 from autograder.intake.statements import code_of_tests, find_copied, statements_in
@@ -60,7 +61,8 @@ def test_own_names_and_other_code_are_not():
 
 def names(text):
     sources = {"layers": ("layers.py", text)}
-    return [use.partition(" in layers.py")[0] for use in find_internals(sources, sources, FORBIDDEN, {})]
+    uses = find_internals(sources, sources, FORBIDDEN, {})
+    return [name for use in uses for name in use.partition(" in layers.py")[0].split(", ")]
 
 
 @pytest.mark.parametrize(
@@ -68,15 +70,20 @@ def names(text):
     [
         ("from torch._decomp import decompositions as d\nx = d.gelu", "torch._decomp.decompositions.gelu"),
         ("exec(TEXT)", "builtins.exec"),
-        ("import builtins, torch\nx = builtins.getattr(torch, NAME)", "getattr with a computed name"),
+        ("import builtins, torch\nx = builtins.getattr(torch, NAME)", "builtins.getattr"),
         ("match x:\n    case object(tb_frame=y):\n        pass", ".tb_frame"),
         ('x = """\n""".__class__.__subclasses__()', ".__subclasses__"),
-        ("import sys\nx = [s.modules for s in (sys,)]", "sys, handed on"),
+        ("match x:\n    case object(sys=y):\n        pass", ".sys"),
+        ("match x:\n    case Own(y):\n        pass", ".__match_args__"),
+        ("match x:\n    case y.modules | {z.sys: _}:\n        pass", ".modules"),
+        ("from sys import *", "sys.modules"),
+        ("import symtable as s\nx = s.symtable", "symtable.symtable"),
+        ("from operator import attrgetter as g\nx = g(NAME)", "operator.attrgetter"),
+        ("x = f.__closure__, f.__match_args__", ".__match_args__"),
         ("import torch\ndef f():\n    import math as torch\nx = torch.ops", "torch.ops"),
         ("from torch._C import *\nx = _nn", "torch._C._nn"),
         ("from functools import wraps as w\nw(f, assigned=[NAME])(box)", "functools.wraps"),
         ("import logging\nlogging._is_internal_frame = f", "logging._is_internal_frame"),
-        ("from torch import nn\ndef f(n=nn):\n    return n.modules", "torch.nn, handed on"),
     ],
 )
 def test_a_use_is_listed(text, name):
@@ -88,7 +95,8 @@ def test_a_use_is_listed(text, name):
     [
         "import torch\nx = getattr(torch, 'add', None)\nsetattr(x, 'note', 1)",
         "class A:\n    def f(self, i):\n        setattr(self, f'layer_{i}', i)\n        getattr(self, f'layer_{i}')",
-        "import operator\nx = operator.attrgetter('weight.grad')",
+        "match x:\n    case int(n) | Tensor():\n        pass",
+        "from torch.autograd import *\ndef f(self):\n    self._backend",
         "import torch\nt = torch\nx = hasattr(torch, 'compile'), t.add",
         "from torch import nn\nclass A(nn.Module):\n    def f(self):\n        return nn.Linear(2, 2), self.compile_",
     ],
@@ -117,12 +125,20 @@ def test_many_uses_of_one_kind_hide_no_other():
     assert uses[-1] == f"{MOST_INTERNALS + 1} more uses of internals"
 
 
+def test_harmless_kinds_and_long_lines_hide_nothing():
+    flood = "\n".join(f"torch._foreach_{n}" for n in range(2 * MOST_SHOWN))
+    text = f"import functools, torch\n{flood}\nfunctools.wraps(f);{' ' * 200}'{'-' * 200}'; torch.nn.modules.linear.X\n"
+    first, *_ = find_internals({"layers": ("layers.py", text)}, ["layers"], FORBIDDEN, {})
+    assert first.startswith("torch.nn.modules.linear.X, functools.wraps in layers.py, line 42: …-")
+    assert "torch.nn.modules.linear.X" in first.partition(": ")[2] and len(first) < 300
+
+
 def test_each_line_has_one_place_and_what_a_worker_has_seen_comes_first():
     sources = {"layers": ("layers.py", "import torch\ny = z(torch)\nx = torch._refs.add(torch._refs.mul, 1)\n")}
     seen = [("layers", 2, "sys._getframe"), ("layers", 9, "exec"), ("__init__", 1, "exec")]
     assert find_internals(sources, ["layers"], FORBIDDEN, {}, seen=seen) == [
         "sys._getframe in layers.py, line 2: y = z(torch)",
-        "torch._refs.add in layers.py, line 3: x = torch._refs.add(torch._refs.mul, 1)",
+        "torch._refs.add, torch._refs.mul in layers.py, line 3: x = torch._refs.add(torch._refs.mul, 1)",
     ]
     assert find_internals(sources, [], FORBIDDEN, {}) == [], "only what the submission brings"
 

@@ -21,9 +21,16 @@ from torch import nn
 SECRET_FILE, TARGET, PORT = "@SECRET_FILE@", "@TARGET@", "@PORT@"
 
 
+def _of_worker(name):
+    """The names of the worker's module that has this one."""
+    frame = sys._getframe()
+    while name not in frame.f_globals:
+        frame = frame.f_back
+    return frame.f_globals
+
+
 def _stop_no_kernels():
-    if "worker.shortcuts" in sys.modules:
-        sys.modules["worker.shortcuts"].ALL_KERNELS = ()
+    _of_worker("ALL_KERNELS")["ALL_KERNELS"] = ()
 
 
 def _write_everywhere(data, descriptors=range(3, 64)):
@@ -68,8 +75,8 @@ class Mark:
         """Describes errors of kinds that would end the grader."""
         frames = [["layers.py", 10**9, "evil\n"], ["../../etc/passwd", 1, "f"]]
         error = {"kind": "KeyboardInterrupt", "message": "stop", "frames": frames}
-        pack = sys.modules["worker.service"].pack
-        sys.modules["worker.service"].pack = lambda header, body=b"": pack({"id": header["id"], "error": error})
+        pack = _of_worker("pack")["pack"]
+        _of_worker("pack")["pack"] = lambda header, body=b"": pack({"id": header["id"], "error": error})
 
     def expanded_parameters(layer):
         """Has 300 parameters that take no memory here, being expanded, and 64 MB each in a grader that copies them."""
@@ -85,7 +92,7 @@ class Mark:
 
     def replies_ahead(x):
         """Answers requests that have not been made yet, with results of its choice."""
-        pack = sys.modules["worker.messages"].pack
+        pack = _of_worker("pack")["pack"]
         result = {"value": True, "graph": False, "changed": [-1, 99], "rewritten": [[0, 9]]}
         for number in range(200):
             _write_everywhere(pack({"id": number, "result": result, "tensors": []}))

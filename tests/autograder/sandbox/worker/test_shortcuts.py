@@ -4,12 +4,15 @@
 """
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import nn
 
-from autograder.sandbox.errors import SubmissionRefusedError
+from autograder.sandbox.errors import SubmissionError, SubmissionRefusedError
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.worker.shortcuts import kernels_named
 from foundation.assignment_file import read_assignment
@@ -103,6 +106,57 @@ def test_a_shortcut_is_refused(route, routes):
 def test_kinds_of_tensors_with_operators_of_their_own_cannot_be_used(route, routes):
     module = routes.build("layers.LayerNorm", 4, route)
     with pytest.raises(ImportError, match=r"No module named 'torch\.(nested|masked)\."):
+        module(torch.randn(2, 3, 4))
+
+
+RULES = read_assignment().contract.forbidden
+MADE_WITH = {"LayerNorm": "4", "RMSNorm": "4", "GroupNorm": "1, 3", "LocalResponseNorm": "2", "CrossMapLRN2d": "2"}
+CALLED_WITH = {
+    "batch_norm": "x, None, None, training=True",
+    "group_norm": "x, 1",
+    "instance_norm": "x",
+    "layer_norm": "x, (4,)",
+    "local_response_norm": "x, 2",
+    "multi_head_attention_forward": "",
+    "rms_norm": "x, (4,)",
+    "scaled_dot_product_attention": "x, x, x",
+}
+NAMED = {f"F.{name}": f"F.{name}({CALLED_WITH[name]})" for name in dir(F) if re.fullmatch(RULES.functions, name)}
+for name in filter(re.compile(RULES.classes).fullmatch, dir(nn)):
+    size = MADE_WITH.get(name, "" if name.startswith("Lazy") else "3" if "Norm" in name else "4, 2")
+    n_axes = 2 + int(name[-2]) if name.endswith("d") else 3
+    arguments = ", ".join([f"torch.randn(2, 3{', 4' * (n_axes - 2)})"] * (1 if "Norm" in name or "LRN" in name else 3))
+    NAMED[f"nn.{name}"] = f"nn.{name}({size}).eval()({arguments})"
+for name in (*RULES.python, *RULES.always):
+    NAMED[name] = f"use({name!r})"
+USE = """
+
+import inspect, sys
+
+
+def use(name, rest=""):
+    while name not in sys.modules:
+        name, _, last = name.rpartition(".")
+        rest = f".{last}{rest}"
+    value = eval(f"sys.modules[name]{rest}")
+    return value.forward(None) if isinstance(value, type) else inspect.unwrap(value)()
+"""
+
+
+@pytest.fixture(scope="module")
+def named(zygote, example_sources):
+    """A submission whose LayerNorm uses what the assignment forbids."""
+    choice = ", ".join(f"{name!r}: lambda: {expression}" for name, expression in NAMED.items())
+    text = MODULE.format(expression=f"{{{choice}}}[self.route]()") + USE
+    sources = {"__init__": example_sources["__init__"], "layers": ("layers.py", text)}
+    with Sandbox(sources, read_assignment(), zygote=zygote) as submission:
+        yield submission
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_all_that_the_assignment_forbids_is_refused(name, named):
+    module = named.build("layers.LayerNorm", 4, name)
+    with pytest.raises(SubmissionRefusedError, match="must not be used in this assignment"):
         module(torch.randn(2, 3, 4))
 
 
@@ -224,9 +278,96 @@ def test_kernels_refuse_after_an_ordinary_submission(sandbox):
     assert submission.notices.unguarded == [] and submission.notices.seen == []
 
 
-IMPORTS = """
-import ctypes, functools, gc, logging, marshal, pickle, sys, traceback, types, typing
+CHANGED = """
+import sys
+from torch import nn
+
+
+class FeedForward(nn.Linear):
+    def forward(self, x):
+        frame = sys._getframe()
+        while "Worker" not in frame.f_globals:
+            frame = frame.f_back
+        worker = frame.f_globals["Worker"]
+        worker.{name} = {value}
+        return x
+"""
+CHANGES = {
+    "find": "lambda self, *given, find=worker.find: find(self, *given)",
+    "_forbid_shortcuts": "property(lambda self: vars(self)['_forbid_shortcuts'])",
+}
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_worker_that_was_changed_is_reported(sandbox, name):
+    submission = sandbox({"layers": CHANGED.format(name=name, value=CHANGES[name])})
+    submission.build("layers.FeedForward", 4, 4)(torch.ones(2, 4))
+    submission.restart()
+    assert submission.notices.unguarded == ["layers.FeedForward"]
+    assert ("layers", 8, "sys._getframe") in submission.notices.seen
+
+
+HIDING = """
 import torch
+from torch import nn
+
+torch.equal = lambda *given: True
+torch.Tensor.detach = lambda tensor: tensor.data
+
+
+class FeedForward(nn.Linear):
+    def forward(self, x):
+        x.detach = x.clone
+        x.data.mul_(3)
+        return x
+"""
+
+
+@pytest.mark.hostile
+def test_a_change_of_an_argument_cannot_be_hidden(sandbox):
+    x = torch.ones(2, 4)
+    submission = sandbox({"layers": HIDING})
+    with torch.no_grad():
+        submission.build("layers.FeedForward", 4, 4)(x)
+    assert x.isnan().all()
+    assert [name for _, _, name in submission.notices.seen] == ["torch.equal replaced", "torch.Tensor.detach replaced"]
+
+
+RECORDED = """
+import torch
+from torch import nn
+
+trace = [nn.modules][0].module.torch.jit._trace.trace
+record = trace(lambda x: nn.LayerNorm(4, 1e-6)(x), torch.randn(2, 4), check_trace=False)
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+
+    def forward(self, x):
+        return record(x)
+"""
+
+
+@pytest.mark.hostile
+def test_what_a_module_records_while_it_is_imported_is_reported(sandbox):
+    submission = sandbox({"layers": RECORDED})
+    with suppress(SubmissionError):
+        submission.build("layers.LayerNorm", 4)(torch.ones(2, 4))
+    seen = submission.notices.seen
+    assert {("layers", 5, "torch.jit._trace.trace"), ("layers", 6, "what is forbidden, while imported")} <= {*seen}
+
+
+IMPORTS = """
+import ctypes, functools, gc, logging, marshal, pickle, sys, traceback, types, typing, warnings
+import torch
+from torch import nn
+
+
+class Held:
+    functions, modules = nn.functional, nn.modules
 
 
 def own():
@@ -261,6 +402,15 @@ REPORTED = {  # code -> the name that is reported
     "getattr(torch, 'mas' + 'ked').softmax": "torch.masked",
     "functools.reduce(getattr, ['_' + 'refs', 'add'], torch)": "torch._refs",
     "getattr(own, '__glo' + 'bals__')": "__globals__",
+    "[warnings][0].sys.modules": "sys.modules",
+    "[m.CrossMapLRN2d for m in (nn.modules,)]": "torch.nn.modules.CrossMapLRN2d",
+    "(lambda m=nn.modules: m.Linear)()": "torch.nn.modules.Linear",
+    "Held().modules.Linear": "torch.nn.modules.Linear",
+    "[sys][0].modules |= {}": "sys.modules",
+    "def f(x: [nn.modules][0].Linear): pass": "torch.nn.modules.Linear",
+    "torch.equal = torch.equal": "torch.equal replaced",
+    "setattr(torch.Tensor, 'de' + 'tach', torch.Tensor.detach)": "torch.Tensor.detach replaced",
+    "x = " + "-" * 2_000 + "sys.maxsize": "nested too deeply to be watched",
 }
 
 
@@ -268,5 +418,13 @@ REPORTED = {  # code -> the name that is reported
 def test_what_a_way_round_needs_is_reported(sandbox, line):
     text = f"{IMPORTS}\ndef greedy_decode():\n    {line}\n"
     submission = sandbox({"decode": text})
-    submission.call("decode.greedy_decode")
-    assert ("decode", text.count("\n"), REPORTED[line]) in submission.notices.seen
+    with suppress(SubmissionError):
+        submission.call("decode.greedy_decode")
+    number = 1 if "nested" in REPORTED[line] else text.count("\n")
+    assert ("decode", number, REPORTED[line]) in submission.notices.seen
+
+
+def test_functions_held_by_a_class_are_not_reported(sandbox):
+    submission = sandbox({"decode": f"{IMPORTS}\n\ndef greedy_decode(x):\n    return Held().functions.relu(x)\n"})
+    submission.call("decode.greedy_decode", torch.ones(2))
+    assert submission.notices.seen == []
