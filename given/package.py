@@ -82,9 +82,13 @@ class Package:
         return Path(next(iter(spec.submodule_search_locations)))
 
     def place_of(self, error: BaseException) -> str:
-        """Returns the file and the line of the package's own code that was reached last; "" if there is none."""
+        """Returns the file and the line of the package's own code that was reached last; "" if there is none.
+
+        A file that is no Python, such as one in `given/` that was changed, may be another's.
+        """
         if isinstance(error, SyntaxError) and error.filename:
-            return f"{self.name}/{Path(error.filename).name}, line {error.lineno}"
+            path = Path(error.filename)
+            return f"{path.parent.name}/{path.name}, line {error.lineno}"
         steps = traceback.walk_tb(error.__traceback__)
         own = [(frame, line) for frame, line in steps if frame.f_globals.get("__package__") == self.name]
         return f"{self.name}/{Path(own[-1][0].f_code.co_filename).name}, line {own[-1][1]}" if own else ""

@@ -16,6 +16,7 @@ from foundation.places import REFERENCE, SKELETON
 from given import command_line
 from given.checks import SOURCES
 from given.command_line import main
+from given.package import Package
 from reference import attention, layers, model, train
 
 from .conftest import corpus_flags
@@ -215,6 +216,11 @@ def test_a_broken_file_of_what_is_given_is_one_line(tmp_path):
     done = subprocess.run([sys.executable, "-m", "desk", "pack"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert done.stderr.startswith("given/ cannot be loaded: SyntaxError: invalid syntax (command_line.py, line 1); if")
+
+
+def test_a_file_that_is_no_python_is_named_with_its_own_folder():
+    error = SyntaxError("invalid syntax", ("/home/anna/given/pictures.py", 3, 1, "def x(:"))
+    assert Package("student").place_of(error) == "given/pictures.py, line 3"
 
 
 def test_code_that_ends_the_process_is_named(run, tmp_path):
