@@ -17,5 +17,6 @@ from importlib.util import find_spec
 
 for _needed in ("torch", "foundation"):
     if find_spec(_needed) is None:
-        sys.stderr.write(f"{_needed} is not installed for this Python: run `pip install -r requirements.txt`\n")
+        _way = "activate your environment (`. .venv/bin/activate`), or run `pip install -r requirements.txt`"
+        sys.stderr.write(f"{_needed} is not installed for this Python, {sys.executable}: {_way}\n")
         raise SystemExit(2)

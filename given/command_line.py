@@ -41,8 +41,10 @@ def run(options: argparse.Namespace) -> int:
     except NotImplementedError as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}, line {place.lineno}"
-        raise NotImplementedError(f"this part is not written yet: {error} ({where})") from None
-    except Exception as error:
+        preset, is_pre_norm = getattr(options, "preset", None), "E.2" in str(error)
+        way_out = f"; --no-norm-first trains preset {preset} without it" if preset and is_pre_norm else ""
+        raise NotImplementedError(f"this part is not written yet: {error} ({where}){way_out}") from None
+    except (Exception, SystemExit) as error:
         if isinstance(error, (UserError, OSError)) or not (text := explain(error, options.package)):
             raise
         raise ConfigError(text) from None
@@ -51,12 +53,13 @@ def run(options: argparse.Namespace) -> int:
         raise
 
 
-def explain(error: Exception, package: Package) -> str:
+def explain(error: BaseException, package: Package) -> str:
     """Says in one line what is wrong in the user's code or files, or with the machine; "" for a mistake of ours."""
     if isinstance(error, ModuleNotFoundError):
         if (error.name or "").startswith("given.extras"):
             return "given/extras/ does this, and only instructors have it"
-        return f"{error.name} is not installed for this Python: run `pip install -r requirements.txt`, or install it"
+        what = f"{error.name} is not installed for this Python, {sys.executable}"
+        return f"{what}: activate your environment, run `pip install -r requirements.txt`, or install it"
     if isinstance(error, ValueError) and isinstance(error, package.data.DataError):
         return str(error)
     if isinstance(error, RuntimeError) and ("allocate memory" in str(error) or type(error) is torch.OutOfMemoryError):

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
+from autograder.intake.sources import RefusedError, decode
 from foundation.command_line import UserError
 
 from .config import Config
@@ -51,19 +53,42 @@ class Package:
             raise AttributeError(module)
         try:
             return import_module(f"{self.name}.{module}")
-        except Exception as error:  # whatever the file does when it is imported
-            place = self.place_of(error) or f"{self.name}/{module}.py"
-            raise BrokenModuleError(f"{place}: {type(error).__name__}: {error}") from error
+        except (Exception, SystemExit) as error:  # whatever the file does when it is imported
+            if isinstance(error, SyntaxError) and (problem := self._not_text(error)):
+                raise BrokenModuleError(problem) from error
+            place, problem = self.place_of(error), f"{type(error).__name__}: {error}"
+            if isinstance(error, ModuleNotFoundError) and str(error.name).startswith(f"{self.name}."):
+                problem = f"there is no {str(error.name).replace('.', '/')}.py"
+            elif not place:
+                place = f"{self.name}/{module}.py"
+            raise BrokenModuleError(f"{place}: {problem}" if place else problem) from error
+
+    def _not_text(self, error: SyntaxError) -> str:
+        """Names the file that is no text in UTF-8; "" if it is. Python itself may name the file that imports it."""
+        for path in [Path(error.filename)] if error.filename else sorted(self.folder.glob("*.py")):
+            try:
+                if "\0" in decode(path.read_bytes()):
+                    return f"{self.name}/{path.name}: it has NUL characters; save it as UTF-8"
+            except RefusedError as refused:
+                return f"{self.name}/{path.name}: {refused}"
+        return ""
 
     @property
     def folder(self) -> Path:
-        """The folder of the package."""
-        return Path(str(import_module(self.name).__file__)).parent
+        """The folder of the package, whose `__init__.py` may be missing or broken."""
+        spec = find_spec(self.name)
+        if spec is None or not spec.submodule_search_locations:
+            raise BrokenModuleError(f"there is no package {self.name}")
+        return Path(next(iter(spec.submodule_search_locations)))
 
-    def place_of(self, error: Exception) -> str:
-        """Returns the file and the line of the package's own code that was reached last; "" if there is none."""
+    def place_of(self, error: BaseException) -> str:
+        """Returns the file and the line of the package's own code that was reached last; "" if there is none.
+
+        A file that is no Python, such as one in `given/` that was changed, may be another's.
+        """
         if isinstance(error, SyntaxError) and error.filename:
-            return f"{self.name}/{Path(error.filename).name}, line {error.lineno}"
+            path = Path(error.filename)
+            return f"{path.parent.name}/{path.name}, line {error.lineno}"
         steps = traceback.walk_tb(error.__traceback__)
         own = [(frame, line) for frame, line in steps if frame.f_globals.get("__package__") == self.name]
         return f"{self.name}/{Path(own[-1][0].f_code.co_filename).name}, line {own[-1][1]}" if own else ""

@@ -107,6 +107,15 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def changing_flag(options: argparse.Namespace, config: Config) -> str:
+    """Returns a flag that asks for another setting than the run's, except for its length; "" if none does."""
+    for name, value in settings_in(options).items():
+        if name not in LENGTHS and value != getattr(config, name):
+            return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+    length = {name: getattr(config, name) for name in LENGTHS}
+    return "--preset" if options.preset and replace(config_from_flags(options), **length) != config else ""
+
+
 def prepare(options: argparse.Namespace) -> tuple[Experiment, dict[str, bytes]]:
     """Makes the run that the options ask for, fresh or resumed, and reads the tokenizers of its corpus, if it has any.
 
@@ -119,10 +128,9 @@ def prepare(options: argparse.Namespace) -> tuple[Experiment, dict[str, bytes]]:
         kept = ", ".join(sorted(path.stem for path in options.output.glob("*.pt"))) or "no checkpoint"
         raise ConfigError(f"--from {options.start}: {options.output} has {kept}")
     if is_resumed:
-        if others := [name for name in given if name not in LENGTHS]:
-            flag = others[0].replace("_", "-")
-            raise ConfigError(f"--resume keeps the settings of the run but its length; leave out --{flag}")
         saved = Checkpoint.load(package, start)
+        if flag := changing_flag(options, saved.config):
+            raise ConfigError(f"--resume keeps the settings of the run but its length; leave out {flag}")
         config, remembered = replace(saved.config, **given), saved.files
     else:
         config, remembered = config_from_flags(options), {}

@@ -6,8 +6,12 @@ from pathlib import Path
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; `arguments` are the words after the program's name, None = those of this process."""
-    from given import command_line  # loads PyTorch, which takes a moment
-
+    try:
+        from given import command_line  # loads PyTorch, which takes a moment
+    except Exception as error:
+        problem = f"given/ cannot be loaded: {type(error).__name__}: {error}"
+        print(f"{problem}; if you have changed a file there, unpack it again", file=sys.stderr)
+        return 2
     return command_line.main(__package__, arguments)
 
 

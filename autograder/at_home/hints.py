@@ -130,7 +130,7 @@ def not_tried(task: Task, sources: Sources) -> str:
             return f"{module}.py is missing"
     for module, (_, text) in sources.items():
         if isinstance(error := tree_of(text), SyntaxError):
-            return f"{module.replace('.', '/')}.py, line {error.lineno}: this is not Python: {error.msg}"
+            return f"{module.replace('.', '/')}.py, line {error.lineno or 1}: this is not Python: {error.msg}"
     return ""
 
 
@@ -152,13 +152,15 @@ def give(number: str) -> int:
         print("something is still to be written; a hint needs a whole answer")
     elif missed:
         attempts = count_attempt(folder.parent / ATTEMPTS, task, sources)
-        print("\n".join(tell(hints, attempts, assignment.hint_after)))
+        errors = [outcome.message.split("\n")[0] for outcome in missed if outcome.state is State.ERROR]
+        print("\n".join(tell(hints, attempts, assignment.hint_after, *errors[:1])))
     return int(bool(missed))
 
 
-def tell(hints: Sequence[str], attempts: int, needed: int) -> list[str]:
-    """Return what a student reads after so many failed attempts, as lines."""
+def tell(hints: Sequence[str], attempts: int, needed: int, error: str = "") -> list[str]:
+    """Return what a student reads after so many failed attempts, as lines; `error` is what stopped the code, if any."""
     if attempts < needed:
         how = "each version of your code that has failed its tests counts once"
         return [f"failed attempts: {attempts}; after {needed} there may be a hint ({how})"]
-    return [f"Hint: {hint}" for hint in hints] or ["no known mistake fits what the tests see"]
+    seen = f", which is an error in your code: {error}" if error else ""
+    return [f"Hint: {hint}" for hint in hints] or [f"no known mistake fits what the tests see{seen}"]

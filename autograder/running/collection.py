@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from functools import partial
+from itertools import takewhile
 from typing import Any, TextIO
 
 import pytest
@@ -120,22 +121,35 @@ def own_lines(frames: traceback.StackSummary) -> list[str]:
 
 @contextmanager
 def telling_if_long(test: str, screen: TextIO) -> Iterator[None]:
-    """A block in which a test runs: after LONG seconds, a line names it, and where the submission is by then."""
-    thread = threading.get_ident()
+    """A block in which a test runs: after LONG seconds, a line names it, and where the submission is by then.
 
-    def tell() -> None:
-        frame = sys._current_frames().get(thread)
-        lines = own_lines(traceback.extract_stack(frame)) if frame else []
-        at = f"; now at {lines[-1]}" if lines else ""
-        print(f"\n{test} has been running for {LONG} seconds{at}", file=screen, flush=True)
+    Nothing is said while a library loads, such as the part of PyTorch that its first optimizer needs: it takes seconds.
+    """
+    thread, is_over = threading.get_ident(), threading.Event()
 
-    timer = threading.Timer(LONG, tell)
-    timer.daemon = True
-    timer.start()
+    def watch() -> None:
+        for seconds in itertools.count(LONG, LONG):
+            if is_over.wait(LONG):
+                return
+            frame = sys._current_frames().get(thread)
+            stack = traceback.extract_stack(frame) if frame else traceback.StackSummary()
+            if not is_loading(stack):
+                lines = own_lines(stack)
+                at = f"; now at {lines[-1]}" if lines else ""
+                print(f"\n{test} has been running for {seconds} seconds{at}", file=screen, flush=True)
+                return
+
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     finally:
-        timer.cancel()
+        is_over.set()
+
+
+def is_loading(stack: traceback.StackSummary) -> bool:
+    """Return True if an import is what runs, and no line of the submission within it."""
+    frames = [frame.filename for frame in reversed(stack)]
+    return any(name.startswith("<frozen importlib") for name in takewhile(lambda name: name not in quotes, frames))
 
 
 class Collection:

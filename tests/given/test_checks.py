@@ -1,6 +1,7 @@
 """A student's package: `sanity` of an untrained model, what `pack` hands in, and files that are broken."""
 
 import shutil
+import subprocess
 import sys
 import zipfile
 from itertools import product
@@ -12,8 +13,10 @@ import torch
 from autograder.at_home import hints
 from autograder.intake import sources
 from foundation.places import REFERENCE, SKELETON
+from given import command_line
 from given.checks import SOURCES
 from given.command_line import main
+from given.package import Package
 from reference import attention, layers, model, train
 
 from .conftest import corpus_flags
@@ -136,6 +139,8 @@ def test_helpers_and_translations_are_packed_and_what_is_unfinished_is_a_note(ru
     [
         ("translations.txt", "a\nb\n", "translations.txt: 2 lines, but there are 3 references"),
         ("layers.py", "from attention import x\n", "desk/layers.py, line 1: ModuleNotFoundError: No module named"),
+        ("layers.py", "from .attentoin import x\n", "desk/layers.py, line 1: there is no desk/attentoin.py"),
+        ("layers.py", "import sys\nsys.exit()\n", "desk/layers.py, line 2: SystemExit: "),
         ("hunts.py", "x = 1\n# caf\udce9\n", "desk/hunts.py: it is not UTF-8 text (byte 0xe9 in line 2)"),
         ("understanding.py", "def answers(:\n", "desk/understanding.py, line 1: this is not Python: "),
         ("own_tests.py", "#" * 120_000, "desk/own_tests.py has 120 kB; graders read at most 100 kB"),
@@ -150,6 +155,7 @@ def test_what_cannot_be_graded_is_a_problem(run, tmp_path, file, text, message):
 COMMANDS = (
     *("sanity --train train", f"train --train train --dev dev {TINY}", "translate --input dev"),
     *("attention --sentence dors", "compare runs/latest", "hunt anna", "pack", "hint 1.2", "understand 1.2"),
+    *("attention --sentence dors --matrices", "translate --input dev --beam-size 2"),
 )
 BROKEN = {
     "missing": None,
@@ -157,15 +163,20 @@ BROKEN = {
     "empty": b"",
     "Latin-1": b"x = 'caf\xe9'\n",
     "fails": b"1 / 0\n",
+    "ends": b"raise SystemExit\n",
 }
 """The content of a file in place of its own; None = there is no file."""
-FILES = sorted(path.name for path in REFERENCE.glob("*.py") if not path.name.startswith("__"))
+FILES = sorted(path.name for path in REFERENCE.glob("*.py") if path.name != "__main__.py")
 NEEDED_BY_NONE = ("hunts.py", "own_tests.py", "understanding.py")
+
+
+def test_the_list_has_every_command():
+    assert {words.split()[0] for words in COMMANDS} == {*command_line.COMMANDS}
 
 
 @pytest.mark.slow
 def test_a_broken_file_is_named_in_one_line_by_whatever_needs_it(run, tmp_path, sampled):
-    for file, kind in sampled(product(FILES, BROKEN), 4):
+    for file, kind in sampled(product(FILES, BROKEN), 5):
         path, content = tmp_path / "desk" / file, BROKEN[kind]
         intact = path.read_bytes()
         path.unlink() if content is None else path.write_bytes(content)
@@ -178,6 +189,48 @@ def test_a_broken_file_is_named_in_one_line_by_whatever_needs_it(run, tmp_path, 
             is_answered = not status or len(problems) == 1 or (not problems and out)
             assert is_answered, (file, kind, words, status, out, err)
         path.write_bytes(intact)
+
+
+@pytest.mark.parametrize(
+    "content, problem",
+    [
+        (BROKEN["Latin-1"], "it is not UTF-8 text (byte 0xe9 in line 1); save it as UTF-8"),
+        ("x = 1\n".encode("utf-16-le"), "it has NUL characters; save it as UTF-8"),
+    ],
+)
+def test_a_file_in_another_encoding_is_named_with_the_remedy(run, tmp_path, content, problem):
+    (tmp_path / "desk" / "masks.py").write_bytes(content)
+    assert run(COMMANDS[0])[::2] == (2, f"desk: desk/masks.py: {problem}\n")
+
+
+def test_a_package_without_its_init_file_is_packed_alone(run, tmp_path):
+    (tmp_path / "desk" / "__init__.py").unlink()
+    (tmp_path / "other.py").touch()
+    assert run("pack")[0] == 0
+    with zipfile.ZipFile("submission.zip") as archive:
+        names = archive.namelist()
+    assert "desk/masks.py" in names and {name.partition("/")[0] for name in names} == {"desk"}
+
+
+def test_a_broken_file_of_what_is_given_is_one_line(tmp_path):
+    shutil.copytree(REFERENCE, tmp_path / "desk", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given" / "command_line.py").write_text("def broken(:\n")
+    done = subprocess.run([sys.executable, "-m", "desk", "pack"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("given/ cannot be loaded: SyntaxError: invalid syntax (command_line.py, line 1); if")
+
+
+def test_a_file_that_is_no_python_is_named_with_its_own_folder():
+    error = SyntaxError("invalid syntax", ("/home/anna/given/pictures.py", 3, 1, "def x(:"))
+    assert Package("student").place_of(error) == "given/pictures.py, line 3"
+
+
+def test_code_that_ends_the_process_is_named(run, tmp_path):
+    path = tmp_path / "desk" / "layers.py"
+    path.write_text(path.read_text().replace("        super().__init__()\n", "        exit()\n", 1))
+    status, _, err = run(COMMANDS[0])
+    assert status == 2 and err.startswith("desk: desk/layers.py, line ") and err.endswith(": SystemExit: None\n")
 
 
 def test_what_is_wrong_with_a_file_that_all_others_need(run, tmp_path):

@@ -16,7 +16,7 @@ from given.experiment import Experiment
 from given.extras.raw_text import load_tokenizer, split_text
 from given.pictures import plot_history, plot_matrices
 from given.run_folder import Checkpoint
-from reference import attention
+from reference import attention, model
 from reference.masks import causal_mask
 from reference.vocab import join_subwords
 
@@ -77,7 +77,7 @@ def test_a_run_goes_on_from_a_kept_epoch(folder, run, capsys):
     (run / "last.pt").unlink()
     flags = ["train", "--output", run, "--resume"]
     call(*flags, "--from", "epoch-02", "--keep-epochs")
-    call(*flags)
+    call(*flags, *SIZES, *FLAGS)  # what the run has anyway may be said again
     assert "the run is finished; a higher --epochs or --max-steps" in capsys.readouterr().out
     for path in (folder / "run").glob("*.pt"):
         whole, again = (Checkpoint.load(REFERENCE, place) for place in (path, run / path.name))
@@ -138,6 +138,8 @@ def test_runs_are_compared_by_what_differs(folder, tmp_path, capsys):
         (["train", "--epochs", "2", "--max-steps", "3"], "--epochs 2 has no effect: max_steps = 3 counts in its place"),
         (["train", "--device", "nosuch"], "--device nosuch: it cannot be used here: "),
         (["train", "--resume", "--dropout", "0.3"], "--resume keeps the settings of the run but its length; leave out"),
+        (["train", "--resume", "--preset", "tiny"], "but its length; leave out --preset\n"),
+        (["train", "--resume", "--no-cached"], "but its length; leave out --no-cached\n"),
         (["train", "--from", "epoch-09"], "--from epoch-09: {folder}/run has best, epoch-01, epoch-02, epoch-03, last"),
         (["train", "--from", "epoch-02", "--max-steps", "2"], "has 4 steps already, more than the 2"),
         (["train", "--output", "{folder}/dev"], "{folder}/dev: Not a directory"),
@@ -168,6 +170,16 @@ def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, folder, 
     printed = capsys.readouterr().err
     assert message.format(folder=folder) in printed and printed.count("\n") == 1
     assert {path: path.read_bytes() for path in (folder / "run").iterdir()} == before
+
+
+def test_a_preset_that_needs_an_extension_names_the_flag_that_does_without(folder, monkeypatch, capsys):
+    def unwritten(*sizes):
+        raise NotImplementedError("TODO E.2")
+
+    monkeypatch.setattr(model, "Transformer", unwritten)
+    files = ["--train", folder / "train", "--dev", folder / "dev", "--output", folder / "other"]
+    call("train", *files, "--preset", "quick", status=1)
+    assert capsys.readouterr().err.endswith("; --no-norm-first trains preset quick without it\n")
 
 
 def test_auto_says_which_device_it_chose(folder, capsys):

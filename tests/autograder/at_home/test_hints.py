@@ -91,6 +91,8 @@ def test_a_hint_takes_some_attempts():
     assert line.startswith("failed attempts: 2; after 3 there may be a hint (each version of your code")
     assert tell(["Which axis?"], 3, 3) == ["Hint: Which axis?"]
     assert tell([], 3, 3) == ["no known mistake fits what the tests see"]
+    [line] = tell([], 3, 3, "TypeError: sqrt()")
+    assert line == "no known mistake fits what the tests see, which is an error in your code: TypeError: sqrt()"
 
 
 def test_where_all_that_differs_is_rounding_no_hint_is_due():

@@ -214,10 +214,11 @@ def test_what_is_wrong_is_one_line(grade, references, more, reason):
     assert (status, out) == (2, "") and err.startswith("grade.py: ") and err.count("\n") == 1 and reason in err
 
 
-def test_missing_package_is_said_in_one_line():
-    done = subprocess.run([sys.executable, "-S", ROOT / "grade.py"], capture_output=True, timeout=60)
+@pytest.mark.parametrize("command", [["grade.py"], ["-m", "reference", "pack"]], ids=["grade", "package"])
+def test_missing_package_is_said_in_one_line(command):
+    done = subprocess.run([sys.executable, "-S", *command], capture_output=True, timeout=60, cwd=ROOT)
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1
-    assert done.stderr.startswith(b"grade.py: ") and b"is not installed for this Python" in done.stderr
+    assert b"is not installed for this Python" in done.stderr and b"activate" in done.stderr
 
 
 # -- why BLEU is low -------------------------------------------------------------------------------------

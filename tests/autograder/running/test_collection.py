@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -120,6 +121,18 @@ def test_a_test_that_takes_long_is_named_with_the_line_where_it_is(open_model, m
     assert screen.getvalue() == (
         "\ntest_norm[one] has been running for 0.2 seconds; now at layers.py, line 2: while not is_told():\n"
     )
+
+
+def test_nothing_is_said_while_a_library_loads(open_model, monkeypatch, tmp_path_factory):
+    monkeypatch.setattr(collection, "LONG", 0.1)
+    library = tmp_path_factory.mktemp("library")
+    monkeypatch.syspath_prepend(library)
+    (library / "slow_to_load.py").write_text("import time\n\ntime.sleep(0.4)\n")
+    screen = io.StringIO()
+    submission = open_model({"layers.py": "def LayerNorm(load):\n    load()\n"})
+    with telling_if_long("test_norm[one]", screen):
+        submission.call("layers.LayerNorm", lambda: import_module("slow_to_load"))
+    assert screen.getvalue() == ""
 
 
 FAILS = "\n\ndef _break(*arguments):\n    raise KeyError('its own part was used')\n\nLayerNorm.forward = _break\n"
