@@ -61,7 +61,8 @@ class MultiHeadedAttention(nn.Module):
             query: (b, q, d).
             key: (b, k, d).
             value: (b, k, d).
-            mask: True = may attend, broadcastable to (b, h, q, k); None = no restriction.
+            mask: True = may attend, broadcastable to (b, h, q, k) by PyTorch's rules: three axes are (h, q, k).
+                None = no restriction.
 
         Returns:
             output (b, q, d), and the weights of every head (b, h, q, k).
