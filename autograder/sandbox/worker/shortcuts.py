@@ -108,8 +108,8 @@ def prepare(
         return before
 
     def prove(question: str, component: str) -> str:
-        found = contents(guard)
-        is_whole = now == component and len(found) == len(at_first) and all(map(same, found, at_first))
+        present = contents(guard)
+        is_whole = now == component and len(present) == len(at_first) and all(map(same, present, at_first))
         if not is_whole or is_refused(component) and state() != in_force:
             return ""
         return hashed(question.encode(), key=key.encode()).hexdigest()
@@ -154,12 +154,12 @@ def run_refusing(forbid: Callable[[str], str], code: CodeType, names: dict[str, 
 
 def contents_of(namespaces: Iterable[Mapping[str, Any]]) -> list[Any]:
     """What classes have, and the functions of modules and objects, with their code."""
-    found = list[Any]()
+    members = list[Any]()
     for names in namespaces:
         for value in names.values():
             if isinstance(names, MappingProxyType) or callable(value):
-                found += [value, value.__code__ if type(value) is FunctionType else None]
-    return found
+                members += [value, value.__code__ if type(value) is FunctionType else None]
+    return members
 
 
 def refusal(name: str) -> Callable[..., NoReturn]:
