@@ -249,8 +249,10 @@ NAMES = {IMPORTED: "what is forbidden, while imported", NESTED: "nested too deep
 
 def telling(function: Callable[..., Any], event: str, audit: Callable[..., None] = sys.audit) -> Callable[..., Any]:
     """A built-in function that reaches an attribute by its name, and raises the event."""
+    is_kind, of_type, text, plain = issubclass, type, str, str.__str__
 
     def reach(owner: object, name: str, *others: object) -> Any:
+        name = plain(name) if is_kind(of_type(name), text) else name  # of a kind of string of its own, too
         audit(event, owner, name)
         return function(owner, name, *others)
 
@@ -333,7 +335,8 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     """From now on, writes a notice to the pipe of replies when code of these files does so: file, line, name.
 
     Attributes count that the pattern of internals matches, and functions of others that are replaced. All that the hook
-    uses is bound here, before submitted code runs and could replace it.
+    uses is bound here, before submitted code runs and could replace it. It does nothing that could run submitted code,
+    such as to compare an object: no event is heard meanwhile.
     """
     own, standard, separator = __file__, (sysconfig.get_path("stdlib"), "<frozen "), os.sep
     n_standard, makes_kernels = len(standard[0]) + 1, f"{os.sep}torch{os.sep}library.py"
@@ -346,14 +349,14 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     usual = {(module, name) for module, names in USUAL.items() for name in names.split()}
     hand_out, reported, is_busy, most = {*HAND_OUT_FRAMES}, set[tuple[str, int, str]](), False, MOST
     counts, most_of, is_harmless = dict[str, int](), (MOST_OF_ONE, MOST_HARMLESS), re.compile(HARMLESS).fullmatch
-    count, is_kind, of_type, text, package, kind, can_call = len, issubclass, type, str, ModuleType, type, callable
+    count, is_kind, of_type, text, kind, can_call = len, issubclass, type, str, type, callable
     contents: Any = vars(ModuleType)["__dict__"].__get__
     lineage, names_of, module_of, full_name = (
         vars(type)[f"__{name}__"].__get__ for name in ("mro", "dict", "module", "qualname")
     )
     modules = [(name, module) for name, module in sys.modules.items() if isinstance(module, ModuleType)]
     known, names_known = {id(module): name for name, module in modules}, {name for name, _ in modules}
-    told_names, replaced, identity = NAMES, REPLACED, id
+    told_names, replaced, identity, number = NAMES, REPLACED, id, int
     getframe, write = sys._getframe, os.write
     prefix, magic = PREFIX.pack, MAGIC
 
@@ -364,7 +367,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         is_busy = True
         try:
             name = name_of(event, arguments)
-            place = arguments if event in told_names else culprit(getframe(1), name) if name else None
+            place = None if not name else arguments if event in told_names else culprit(getframe(1), name)
             kind_of = "harmless" if is_harmless(name) else name
             so_far = counts.get(kind_of, 0)
             if place is not None and (*place, name) not in reported and so_far < most_of[kind_of == "harmless"]:
@@ -380,20 +383,22 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         if event in events:
             return event
         if event in told_names:
-            return told_names[event] if arguments[0] in quoted else ""
-        if event in attributes and arguments[1] in attributes[event]:
-            return text(arguments[1])
-        if event not in (by_name, replaced) or of_type(arguments[1]) is not text or not arguments[1].isidentifier():
+            is_sound = of_type(arguments[0]) is text and of_type(arguments[1]) is number
+            return told_names[event] if is_sound and arguments[0] in quoted else ""
+        if event not in attributes and event not in (by_name, replaced) or of_type(arguments[1]) is not text:
             return ""
-        owner, name = arguments
+        owner, name, *_ = arguments
+        if event in attributes or not name.isidentifier():
+            return name if name in attributes.get(event, ()) else ""
         full, others = "", list[Mapping[str, Any]]()
-        if is_kind(of_type(owner), package):
-            module = known.get(identity(owner))
-            full, others = f"{module or contents(owner).get('__name__')}.{name}", [contents(owner)] if module else []
+        if identity(owner) in known:
+            full, others = f"{known[identity(owner)]}.{name}", [contents(owner)]
             if is_internal(full) and full.replace(".", "_").isidentifier():
                 return full
-        elif is_kind(of_type(owner), kind) and of_type(module_of(owner)) is text and module_of(owner) in names_known:
-            full, others = f"{module_of(owner)}.{full_name(owner)}.{name}", [*map(names_of, lineage(owner))]
+        elif is_kind(of_type(owner), kind):
+            module, outer = module_of(owner), full_name(owner)
+            if of_type(module) is of_type(outer) is text and module in names_known:
+                full, others = f"{module}.{outer}.{name}", [*map(names_of, lineage(owner))]
         if event == replaced and any(name[:2] == "__" or can_call(names[name]) for names in others if name in names):
             return f"{full} replaced"
         return name if is_internal(f".{name}") else ""

@@ -370,6 +370,21 @@ class Held:
     functions, modules = nn.functional, nn.modules
 
 
+class Text(str):
+    pass
+
+
+class Muted(str):  # runs in the hook, which does not hear itself, if that does anything with it
+    __format__ = __hash__ = __eq__ = lambda *given: print("REACHED") or 1
+
+
+class Posing:
+    __module__ = "torch"
+
+
+Posing.__qualname__ = Muted("x")
+
+
 def own():
     pass
 
@@ -409,6 +424,10 @@ REPORTED = {  # code -> the name that is reported
     "[sys][0].modules |= {}": "sys.modules",
     "def f(x: [nn.modules][0].Linear): pass": "torch.nn.modules.Linear",
     "torch.equal = torch.equal": "torch.equal replaced",
+    "getattr(sys, Text('mod' + 'ules'))": "sys.modules",
+    "sys.audit('object.__getattr__', 1, Muted())": "",
+    "sys.audit('submission.imported', Muted(), 1)": "",
+    "sys.audit('submission.replaced', Posing, 'x')": "",
     "setattr(torch.Tensor, 'de' + 'tach', torch.Tensor.detach)": "torch.Tensor.detach replaced",
     "x = " + "-" * 2_000 + "sys.maxsize": "nested too deeply to be watched",
 }
@@ -420,8 +439,9 @@ def test_what_a_way_round_needs_is_reported(sandbox, line):
     submission = sandbox({"decode": text})
     with suppress(SubmissionError):
         submission.call("decode.greedy_decode")
+    assert "REACHED" not in submission.output
     number = 1 if "nested" in REPORTED[line] else text.count("\n")
-    assert ("decode", number, REPORTED[line]) in submission.notices.seen
+    assert ("decode", number, REPORTED[line]) in submission.notices.seen or not REPORTED[line]
 
 
 def test_functions_held_by_a_class_are_not_reported(sandbox):
