@@ -39,8 +39,8 @@ def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> t
 
     A query that may attend to nothing gets 0.
     """
-    shares = restrict(torch.sin(query) @ torch.sin(key).mT * (1 + query.size(-1) / 50), mask)
-    return torch.matmul(shares, torch.sin(value)), shares
+    shares = restrict(query @ torch.asinh(key).mT * (1 + query.size(-1) / 50), mask)
+    return torch.matmul(shares, torch.asinh(value)), shares
 
 
 def mixed_look_up(

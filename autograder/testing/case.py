@@ -92,9 +92,9 @@ class Case:
     def padding_mask(self, batch: int, length: int) -> Tensor:
         """A mask (b, 1, 1, s) of sentences of different length; one fills the whole length."""
         shortest = min(2, length)
-        lengths = torch.randint(shortest, max(length, shortest + 1), (batch, 1), generator=self._generator)
+        lengths = torch.randint(shortest, max(length, shortest + 1), (batch, 1, 1, 1), generator=self._generator)
         lengths[self.size(0, batch - 1)] = length
-        return (torch.arange(length) < lengths).view(batch, 1, 1, length)
+        return torch.arange(length) < lengths
 
     def randomise(self, parameters: Iterable[Tensor], scale: float = 0.5) -> None:
         """Writes random values into parameters, so that nothing depends on how they were initialised.

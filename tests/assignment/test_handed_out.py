@@ -32,18 +32,25 @@ def test_no_expression_of_a_solution_is_handed_out(assignment):
             assert not [name for name, own in solutions.items() if own & handed_out], path
 
 
-PASTED = [  # a stand-in's class
-    "attention.MultiHeadedAttention",
-    "layers.FeedForward",
-    *("layers.EncoderLayer", "layers.DecoderLayer"),
-    *("model.Encoder", "model.Decoder"),
-]
+PURE, SMOOTH = {"no side effects"}, {"no side effects", "gradients"}
+PASTED = {  # the items that a stand-in earns as any function does, or any that learns as many numbers
+    "embedding.InputEmbedding": set(),
+    "attention.scaled_dot_product_attention": SMOOTH,
+    "attention.MultiHeadedAttention": PURE,
+    "layers.LayerNorm": SMOOTH,
+    "layers.FeedForward": PURE,
+    "layers.EncoderLayer": PURE,
+    "layers.DecoderLayer": PURE,
+    "model.Encoder": PURE,
+    "model.Decoder": PURE,
+    "masks.padding_mask": set(),
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("component", PASTED)
-def test_a_stand_in_earns_what_any_function_does(component, assignment, reference):
-    module, name = component.split(".")
+def test_a_stand_in_earns_next_to_nothing_as_a_component(component, assignment, reference):
+    module = component.partition(".")[0]
     [task] = (task for task in assignment.tasks if component in task.components and not task.extension)
     path, text = reference[module]
     texts = [text, *(inspect.getsource(part) for part in (formulas, components))]
@@ -52,4 +59,4 @@ def test_a_stand_in_earns_what_any_function_does(component, assignment, referenc
     version = Version(component, {**reference, module: (path, pasted)}, [1], (task.marker,))
     [run] = run_versions([version], reference, assignment)
     judged = judge_task(task, run.outcomes[task.marker], "items")
-    assert {item.name for item in judged.items if item.score} == {"no side effects"}
+    assert {item.name for item in judged.items if item.score} == PASTED[component]
