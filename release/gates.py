@@ -124,9 +124,7 @@ def trials_of(release: Release, reference: Files) -> dict[str, Trial]:
     trials: dict[str, Trial] = {"reference": (reference, solved), "skeleton": (release.skeleton.files, ())}
     for task in tasks:
         numbers = {task.number, *(regular if task.extension else ())}
-        regions = release.skeleton.regions.items()
-        others = {path: [region for region in inside if region.number not in numbers] for path, inside in regions}
-        trials[f"task-{task.number}"] = strip_files(release.skeleton.sources, others), numbers
+        trials[f"task-{task.number}"] = strip_files(release.skeleton.sources, numbers), numbers
     for name, files in release.course._asdict().items() if release.course else ():
         notebooks = {path: content for path, content in files.items() if path.endswith(".ipynb")}
         trials[f"notebooks-{name}"] = notebooks, everything if name == "source" else ()

@@ -19,6 +19,7 @@ import mistune
 from latex2mathml.converter import convert
 from mistune.plugins.math import math
 from mistune.plugins.table import table
+from packaging.requirements import Requirement
 
 from foundation.assignment_file import Assignment
 from foundation.places import ANSWERS
@@ -81,23 +82,16 @@ def words_of(
         efforts: difficulty and minutes by task, where they are known.
     """
     regular = [task.number for task in assignment.tasks if not task.extension]
-    first = coded_tasks(assignment)[0]
     given = {
         "assignment": assignment,
+        "requirements": map(Requirement, packages),
+        "begin": coded_tasks(assignment)[0],
         "efforts": efforts,
-        "places": {task.number: places.get(task.number, ()) for task in assignment.tasks},
+        "places": places,
         "minutes": sum(efforts[number].minutes for number in regular if number in efforts),
     }
     made = vars(TEMPLATES.get_template(TEMPLATE).make_module(given))
-    return {
-        "python": ".".join(map(str, assignment.python)),
-        "packages": ", ".join(re.split(r"[^\w.-]", package, maxsplit=1)[0] for package in packages),
-        "title": assignment.title,
-        "package": assignment.package,
-        "first": first.number,
-        "marker": first.marker,
-        **{name: text for name, text in made.items() if not name.startswith("_")},
-    }
+    return {name: text for name, text in made.items() if not name.startswith("_")}
 
 
 def make_handout(assignment: Assignment, skeleton: Skeleton, prose: Prose, packages: Iterable[str]) -> bytes:
@@ -127,13 +121,7 @@ def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:
 
 def files_for_assistants(assignment: Assignment) -> dict[str, bytes]:
     """Return the instructions to assistants, under each name by which one of them looks for it."""
-    text = TEMPLATES.get_template(NAMES[0]).render(
-        title=assignment.title,
-        package=assignment.package,
-        policy=assignment.assistants,
-        contact=f" ({assignment.contact})" if assignment.contact else "",
-    )
-    return dict.fromkeys(NAMES, text.encode("utf-8"))
+    return dict.fromkeys(NAMES, TEMPLATES.get_template(NAMES[0]).render(assignment=assignment).encode("utf-8"))
 
 
 _CODE = '<pre tabindex="0"><code>{}</code></pre>'

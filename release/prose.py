@@ -180,12 +180,12 @@ def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definit
     """Find all definitions with TODOs, in the order of the modules' texts."""
     order = [task.number for task in assignment.tasks]
     definitions = []
-    for path, regions in skeleton.regions.items():
-        source, module = skeleton.sources[path], path.removesuffix(".py")
+    for path, source in skeleton.sources.items():
+        module = path.removesuffix(".py")
         bound = dict(_bound(source.tree, assignment.package, module))
         for node in source.tree.body:
             first, last = first_line(node), node.end_lineno or 0
-            inside = [region for region in regions if first <= region.begin <= last]
+            inside = [region for region in source.regions if first <= region.begin <= last]
             if inside and isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 used = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)} - {node.name}
                 task = min((region.number for region in inside), key=order.index)

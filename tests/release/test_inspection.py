@@ -130,8 +130,8 @@ def test_what_can_be_read_and_is_no_solution_passes(skeleton, text: str) -> None
 def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(skeleton) -> None:
     made = make_package(Project(ROOT)).skeleton
     finder = LeakFinder(made)
-    for path, source in made.sources.items():
-        for region in made.regions[path]:
+    for source in made.sources.values():
+        for region in source.regions:
             code = textwrap.dedent("".join(source.lines[region.begin : region.end - 1]))
             assert finder.leaks_in("a.md", textwrap.indent(code, "    ").encode()), region
     for statement in (
