@@ -124,7 +124,6 @@ def files_for_assistants(assignment: Assignment) -> dict[str, bytes]:
     return dict.fromkeys(NAMES, TEMPLATES.get_template(NAMES[0]).render(assignment=assignment).encode("utf-8"))
 
 
-_CODE = '<pre tabindex="0"><code>{}</code></pre>'
 _BOX = '<div class="scrolls" tabindex="0" role="group" aria-label="{}">{}</div>'
 """Scrolls by itself, with the keyboard, too."""
 
@@ -143,7 +142,7 @@ class _Renderer(mistune.HTMLRenderer):
         return _BOX.format("equation", _formula(text, "block"))
 
     def block_code(self, code: str, info: str | None = None) -> str:
-        return _CODE.format(html.escape(code))
+        return f'<pre tabindex="0"><code>{html.escape(code)}</code></pre>'
 
     def table(self, text: str) -> str:
         return _BOX.format("table", f"<table>{text}</table>")
@@ -163,38 +162,24 @@ def _formula(text: str, display: str) -> str:
 
 def make_guide(root: Path, assignment: Assignment, skeleton: Skeleton, prose: Prose) -> bytes:
     """Make the page from the notebooks' prose."""
-    markdown = mistune.Markdown(_Renderer(root / PICTURES), plugins=[math, table])
+    renderer = _Renderer(root / PICTURES)
+    definitions = texts.find_definitions(skeleton, assignment)
+    homes = {part.name: f"{assignment.package}.{part.module}" for part in definitions}
+    words = {
+        "assignment": assignment,
+        "tasks": {task.number: task for task in assignment.tasks},
+        "files_of": skeleton.files_of,
+        "markdown": mistune.Markdown(renderer, plugins=[math, table]),
+        "as_code": renderer.block_code,
+        "as_script": lambda cell: _as_script(cell, homes),
+        "in_files": lambda text: texts.without(text, texts.IN_NOTEBOOKS),
+    }
     parts: list[dict[str, object]] = []
     for of_notebook in prose.values():
-        body = "\n".join(_as_html(of_notebook, markdown, assignment, skeleton))
+        body = TEMPLATES.get_template("part.html").render(words, parts=of_notebook).removesuffix("\n")
         heading = re.search(r"<h1[^>]*>(.*?)</h1>", body)
         parts.append({"title": heading[1] if heading else len(parts), "body": body})
     return TEMPLATES.get_template(GUIDE).render(title=assignment.title, parts=parts).encode("utf-8")
-
-
-def _as_html(
-    parts: Iterable[Part], markdown: mistune.Markdown, assignment: Assignment, skeleton: Skeleton
-) -> Iterable[str]:
-    """Convert the parts of one notebook; an answer cell becomes the place where the answer goes."""
-    package, tasks = assignment.package, {task.number: task for task in assignment.tasks}
-    homes = {part.name: f"{package}.{part.module}" for part in texts.find_definitions(skeleton, assignment)}
-    for part in parts:
-        number = part.number
-        if part.kind == "text":
-            yield str(markdown(texts.without(part.text, texts.IN_NOTEBOOKS)))
-        elif part.kind in ("code", "try") and (code := _as_script(part.text, homes)):
-            yield _CODE.format(html.escape(code))
-        elif part.kind == "predict" and assignment.predictions:
-            answer = markdown(f"**{part.right}** {part.why}")
-            yield f"{markdown(part.text)}<details><summary>answer</summary>{answer}</details>"
-        elif part.kind == "task":
-            yield f"<h2>{number} {html.escape(tasks[number].title)}</h2>"
-            difficulty = f"difficulty: {part.difficulty} of {len(part.stars)}"
-            yield f'<p><span role="img" aria-label="{difficulty}">{part.stars}</span> · {part.minutes} minutes</p>'
-        elif part.kind == "answer" and (files := skeleton.files_of(number)):
-            where = " and ".join(f"<code>{package}/{path}</code>" for path in files)
-            test = f"<code>python -m pytest -m {tasks[number].marker}</code>"
-            yield f'<p class="where">Write it in {where}, and test it with {test}.</p>'
 
 
 def _as_script(cell: str, homes: Mapping[str, str]) -> str:
@@ -204,5 +189,5 @@ def _as_script(cell: str, homes: Mapping[str, str]) -> str:
     lines = [line for line in cell.replace("support/", "").split("\n") if not _SHOWS.search(line)]
     called = [name for name in homes if re.search(rf"\b{name}\(", cell)]
     used = [line for name in called if (line := f"from {homes[name]} import {name}") not in lines]
-    imports = [texts.EVERYWHERE] * ("torch." in cell) + ["from torch import nn"] * ("nn." in cell) + used
+    imports = ["import torch"] * ("torch." in cell) + ["from torch import nn"] * ("nn." in cell) + used
     return "\n".join([*imports, *lines]).strip() if any(lines) else ""

@@ -21,7 +21,7 @@ from foundation.texts import as_threshold, hint_above
 
 from . import prose
 from .contents import CORPUS, GIVEN, GRADER, collect_tests, read_folders
-from .handout import HANDOUT, TEMPLATE, files_for_assistants, fill_in, named_pictures, words_of
+from .handout import HANDOUT, TEMPLATE, TEMPLATES, files_for_assistants, fill_in, named_pictures, words_of
 from .packing import read_requirements
 from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, decode, raise_statement
 
@@ -35,21 +35,6 @@ _IN_NOTEBOOK = f"{GRADER}/at_home/notebook.py"
 
 STUB = "raise NotImplementedError()"
 """Put in place of every solution by nbgrader."""
-
-COLAB = """\
-import os
-import sys
-
-if "google.colab" in sys.modules and not os.path.exists("course.py"):  # there, this folder lies in your Drive
-    from google.colab import drive
-
-    drive.mount("/content/drive")
-    os.chdir("/content/drive/MyDrive/notebooks")
-    sys.path.insert(0, os.getcwd())
-"""
-IMPORTS = "from course import box, check, hunt, is_graded, predict, refresh, right, understand"
-HELPERS = [COLAB, IMPORTS, "", prose.EVERYWHERE]
-"""First of all: `course` makes the answers importable."""
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -161,8 +146,8 @@ def make_notebook(
         elif part.kind == "setup":
             local = {definition.name for definition in own}
             origins = (origin for definition in own for origin in definition.imports if origin[1] not in local)
-            lines = HELPERS + [line for line in prose.merge_imports(origins) if line not in HELPERS]
-            cells.append(_graded(new_code_cell("\n".join(lines)), f"setup_{_slug(name)}", locked=True))
+            text = TEMPLATES.get_template("setup.py.jinja").render(imports=prose.merge_imports(origins)).rstrip("\n")
+            cells.append(_graded(new_code_cell(text), f"setup_{_slug(name)}", locked=True))
         elif part.kind == "task" and task:
             cells.append(new_markdown_cell(_heading(part, task, assignment), id=task.marker))
             section = f"task-{task.marker.removeprefix('task_')}"

@@ -40,8 +40,6 @@ IN_NOTEBOOKS = ("**How to work here.**", "**In this notebook.**", "**Save this n
 """How paragraphs begin that only the notebooks have."""
 IN_FILES = ("**In files.**",)
 """Likewise, only the guide for those who work in files."""
-EVERYWHERE = "import torch"
-"""Imported by every notebook."""
 
 
 @dataclass(frozen=True)
