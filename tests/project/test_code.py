@@ -18,17 +18,8 @@ from foundation.places import ASSIGNMENT, ROOT
 COMMAND = [sys.executable, "-m", "ruff", "analyze", "graph", "--isolated", "--quiet", "."]
 GRAPH: dict[str, list[str]] = json.loads(subprocess.run(COMMAND, cwd=ROOT, capture_output=True, check=True).stdout)
 """The kit's files that each of its files imports, anywhere in it."""
-OURS = (
-    "autograder/",
-    "benchmarks/",
-    "data/",
-    "foundation/",
-    "given/",
-    "notebooks/",
-    "reference/",
-    "release/",
-    "validity/",
-)
+PACKAGES = ("assignment", "autograder", "benchmarks", "data", "foundation", "given", "reference", "release", "validity")
+OURS = tuple(f"{name}/" for name in (*PACKAGES, "notebooks") if name != "assignment")
 INTERFACE = "autograder/course/assignment_code.py"
 
 
@@ -102,7 +93,6 @@ def test_a_map_is_complete(folder):
         assert (folder / name).exists() or (ROOT / name).exists(), name
 
 
-PACKAGES = ("assignment", "autograder", "benchmarks", "data", "foundation", "given", "reference", "release", "validity")
 NO_NAMES = {"it", "one", "found", "what", "told", "said"}
 TALK = re.compile(r"(What|Whether)\b|(?s:.*)\b(tells?|told|says)\b")
 MOST_NAMES, MOST_DOCSTRINGS = 4, 32

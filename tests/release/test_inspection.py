@@ -122,12 +122,12 @@ def test_a_release_passes(example: Project, example_release: Release) -> None:
         "total = sum(prices)\nif total == 0:\n    return None\n",
     ],
 )
-def test_what_can_be_read_and_is_no_solution_passes(skeleton, text: str) -> None:
+def test_what_can_be_read_and_is_no_solution_passes(example_release, text: str) -> None:
     assert not opaque_in("a.txt", text.encode(), {hashlib.sha256(CODE.encode()).hexdigest()})
-    assert LeakFinder(skeleton).leaks_in("a.py", text.encode()) == []
+    assert example_release.leak_finder.leaks_in("a.py", text.encode()) == []
 
 
-def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(skeleton) -> None:
+def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(example_release) -> None:
     made = make_package(Project(ROOT)).skeleton
     finder = LeakFinder(made)
     for source in made.sources.values():
@@ -139,7 +139,7 @@ def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(sk
         "return self.second(torch.tanh(self.first(x))).squeeze(-1)",
         "y = nn.Parameter(torch.randn(d_in, d_out) / d_in**0.5)",  # in another statement
     ):
-        assert LeakFinder(skeleton).leaks_in("a.py", statement.encode())
+        assert example_release.leak_finder.leaks_in("a.py", statement.encode())
 
 
 @pytest.mark.parametrize(
