@@ -57,10 +57,11 @@ TEMPLATES.filters |= {
 }
 
 
-def fill_in(text: str, name: str, words: Mapping[str, object]) -> str:
+def fill_in(folder: Path, name: str, words: Mapping[str, object]) -> bytes:
     """Fill in an instructor's template. Raises: ReleaseError where one of its names is unknown."""
+    text = decode(name, (folder / name).read_bytes())
     try:
-        return TEMPLATES.from_string(text).render(words)
+        return TEMPLATES.from_string(text).render(words).encode("utf-8")
     except jinja2.TemplateError as error:
         place = f"{name}:{error.lineno}" if isinstance(error, jinja2.TemplateSyntaxError) else name
         fault = f"{(error.message or '').rstrip('.')}; in double braces, write one of {', '.join(sorted(words))}"
@@ -94,8 +95,9 @@ def words_of(
     return {name: text for name, text in made.items() if not name.startswith("_")}
 
 
-def make_handout(assignment: Assignment, skeleton: Skeleton, prose: Prose, packages: Iterable[str]) -> bytes:
+def make_handout(skeleton: Skeleton, prose: Prose, packages: Iterable[str]) -> bytes:
     """Fill in the assignment's handout."""
+    assignment = skeleton.assignment
     places = {
         task.number: [f"`{assignment.package}/{path}`" for path in skeleton.files_of(task.number)]
         + [f"`{assignment.package}/{ANSWERS}`"] * task.written
@@ -104,7 +106,7 @@ def make_handout(assignment: Assignment, skeleton: Skeleton, prose: Prose, packa
     }
     efforts = {head.number: head for head in parts_of_kind(prose, "task")}
     words = words_of(assignment, packages, places, efforts)
-    return fill_in(decode(TEMPLATE, (assignment.folder / TEMPLATE).read_bytes()), TEMPLATE, words).encode("utf-8")
+    return fill_in(assignment.folder, TEMPLATE, words)
 
 
 def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:
@@ -160,11 +162,10 @@ def _formula(text: str, display: str) -> str:
     return convert(text, display=display).replace("<math", f'<math alttext="{html.escape(text)}"', 1)
 
 
-def make_guide(root: Path, assignment: Assignment, skeleton: Skeleton, prose: Prose) -> bytes:
+def make_guide(root: Path, skeleton: Skeleton, prose: Prose) -> bytes:
     """Make the page from the notebooks' prose."""
-    renderer = _Renderer(root / PICTURES)
-    definitions = texts.find_definitions(skeleton, assignment)
-    homes = {part.name: f"{assignment.package}.{part.module}" for part in definitions}
+    assignment, renderer = skeleton.assignment, _Renderer(root / PICTURES)
+    homes = {part.name: f"{assignment.package}.{part.module}" for part in texts.find_definitions(skeleton)}
     words = {
         "assignment": assignment,
         "tasks": {task.number: task for task in assignment.tasks},

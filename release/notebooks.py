@@ -23,7 +23,7 @@ from . import prose
 from .contents import CORPUS, GIVEN, GRADER, collect_tests, read_folders
 from .handout import HANDOUT, TEMPLATE, TEMPLATES, files_for_assistants, fill_in, named_pictures, words_of
 from .packing import read_requirements
-from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, decode, raise_statement
+from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, raise_statement
 
 FOLDER = "notebooks"
 HELPER = "course.py"
@@ -49,33 +49,32 @@ class Course(NamedTuple):
     release: Mapping[str, bytes]
 
 
-def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, texts: prose.Prose, index: str = "") -> Course:
+def make_course(root: Path, skeleton: Skeleton, texts: prose.Prose, index: str = "") -> Course:
     """Make the whole course. Raises: ReleaseError with the faults of the prose, or nbgrader's reason to refuse."""
-    source = make_sources(assignment, skeleton, texts) | collect_support(root, assignment, skeleton, texts, index)
+    source = make_sources(skeleton, texts) | collect_support(root, skeleton, texts, index)
     return Course(source, generate(root, source))
 
 
-def make_sources(assignment: Assignment, skeleton: Skeleton, texts: prose.Prose) -> dict[str, bytes]:
+def make_sources(skeleton: Skeleton, texts: prose.Prose) -> dict[str, bytes]:
     """Make the notebooks with solutions, by file name."""
-    definitions = prose.find_definitions(skeleton, assignment)
-    check_tasks(texts, assignment)
+    definitions = prose.find_definitions(skeleton)
+    check_tasks(texts, skeleton.assignment)
     made = {}
     for path, parts in texts.items():
-        notebook = make_notebook(Path(path).stem, parts, definitions, assignment)
+        notebook = make_notebook(Path(path).stem, parts, definitions, skeleton.assignment)
         nbformat.validate(notebook)
         made[f"{Path(path).stem}.ipynb"] = f"{nbformat.writes(notebook)}\n".encode()
     return made
 
 
-def collect_support(
-    root: Path, assignment: Assignment, skeleton: Skeleton, texts: prose.Prose, index: str
-) -> dict[str, bytes]:
+def collect_support(root: Path, skeleton: Skeleton, texts: prose.Prose, index: str) -> dict[str, bytes]:
     """Collect what notebooks need beside them: helper, tests, the engine's wheel, skeleton, corpus and pictures.
 
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
     lie beside modules. The answers to predictions are, for each task with a question, the letters of all choices, the
     right one, and why.
     """
+    assignment = skeleton.assignment
     files = collect_tests(root, assignment, _IN_NOTEBOOK, index, in_notebooks=True)
     files.pop(TESTS_OF_GIVEN, None)  # of no task that a cell could check
     support = {path: files.pop(path) for path in [*files] if path.startswith(f"{GIVEN}/")}
@@ -85,10 +84,8 @@ def collect_support(
     for path, parts in texts.items():
         text = "\n".join(part.text for part in parts if part.kind == "text")
         files |= named_pictures(root, text, path)
-    template = f"{FOLDER}/{TEMPLATE}"
-    words = words_of(assignment, read_requirements(root, notebooks=True))
-    readme = fill_in(decode(template, (root / template).read_bytes()), template, words)
-    files |= {HELPER: (root / FOLDER / HELPER).read_bytes(), HANDOUT: readme.encode("utf-8")}
+    readme = fill_in(root, f"{FOLDER}/{TEMPLATE}", words_of(assignment, read_requirements(root, notebooks=True)))
+    files |= {HELPER: (root / FOLDER / HELPER).read_bytes(), HANDOUT: readme}
     asked = prose.parts_of_kind(texts, "predict") if assignment.predictions else []
     answers = {part.number: {"letters": part.letters, "right": part.right, "why": part.why} for part in asked}
     files[f"{SUPPORT}/{PREDICTIONS}"] = f"{json.dumps(answers, indent=2, ensure_ascii=False)}\n".encode()

@@ -22,8 +22,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundation.assignment_file import Assignment
-
 from .skeleton import ReleaseError, Skeleton, decode, first_line
 
 FOLDER = "notebooks/prose"
@@ -174,13 +172,13 @@ class Definition:
     imports: tuple[tuple[str, str], ...]
 
 
-def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definition]:
+def find_definitions(skeleton: Skeleton) -> list[Definition]:
     """Find all definitions with TODOs, in the order of the modules' texts."""
-    order = [task.number for task in assignment.tasks]
+    order = [task.number for task in skeleton.assignment.tasks]
     definitions = []
     for path, source in skeleton.sources.items():
         module = path.removesuffix(".py")
-        bound = dict(_bound(source.tree, assignment.package, module))
+        bound = dict(_bound(source.tree, skeleton.assignment.package, module))
         for node in source.tree.body:
             first, last = first_line(node), node.end_lineno or 0
             inside = [region for region in source.regions if first <= region.begin <= last]

@@ -82,14 +82,21 @@ class Skeleton:
     """The result of the passes, with what the gates compare it against.
 
     Args:
+        assignment: what it was made for.
         files: what students get, by path within the package.
         sources: every Python file of the reference that is shipped stripped, with its solutions, by path.
         given: the Python files that students get beside their package, by path.
     """
 
+    assignment: Assignment
     files: Mapping[str, bytes]
     sources: Mapping[str, Source]
     given: Mapping[str, Source]
+
+    @property
+    def placed(self) -> dict[str, bytes]:
+        """The files by path from the folder that the package lies in."""
+        return {f"{self.assignment.package}/{path}": content for path, content in self.files.items()}
 
     def files_of(self, number: str) -> list[str]:
         """Return the files that have a TODO of a task."""
@@ -247,7 +254,7 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, given:
         raise ReleaseError("\n".join(problems))
     files = strip_files(sources) | ({ANSWERS: reference[ANSWERS]} if assignment.written else {})
     beside = {path: parse_source(path, decode(path, text)) for path, text in given.items() if path.endswith(".py")}
-    return Skeleton(files, sources, beside)
+    return Skeleton(assignment, files, sources, beside)
 
 
 def strip_files(sources: Mapping[str, Source], solved: Collection[str] = ()) -> dict[str, bytes]:

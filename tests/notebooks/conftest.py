@@ -16,7 +16,7 @@ def package() -> Package:
 
 @pytest.fixture(scope="session")
 def course(package: Package) -> Course:
-    return make_course(ROOT, package.assignment, package.skeleton, package.prose)
+    return make_course(ROOT, *package[:2])
 
 
 def cells_of(files, name: str) -> dict[str, dict]:

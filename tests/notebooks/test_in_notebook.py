@@ -321,6 +321,6 @@ def test_from_the_first_answer_to_translations(course, package, tmp_path, monkey
     archive = shutil.make_archive(str(tmp_path.with_name("anna")), "zip", tmp_path.parent, tmp_path.name)
     for path in (tmp_path, Path(archive)):
         intake = take_in(path, ROOT / "student", read_assignment())
-        assert intake.submitted == {part.module for part in find_definitions(package.skeleton, package.assignment)}
+        assert intake.submitted == {definition.module for definition in find_definitions(package.skeleton)}
         assert intake.translations is not None and intake.translations.count(b"\n") == n_lines
     assert any(cell.get("outputs") for cell in json.loads((tmp_path / LAST).read_text())["cells"])

@@ -110,7 +110,8 @@ def test_tasks_out_of_place_stop_the_release(prose, message) -> None:
 def test_the_assignment_decides_on_predictions_and_thresholds(assignment, package) -> None:
     thresholds = {"beginner": 0.125, "advanced": 0.875}
     changed = replace(assignment, predictions=False, thresholds=thresholds)
-    usual, other = (make_sources(made, package.skeleton, package.prose) for made in (assignment, changed))
+    skeletons = (replace(package.skeleton, assignment=made) for made in (assignment, changed))
+    usual, other = (make_sources(skeleton, package.prose) for skeleton in skeletons)
     ids, others = ([*cells_of(files, "1_building_blocks.ipynb")] for files in (usual, other))
     assert ids.index("prediction-task-1_2") < ids.index("task_1_2_scaled_dot_product_attention")
     assert not any("predict" in name for name in others)
@@ -131,11 +132,10 @@ def test_notebooks_are_sound_and_have_the_skeletons_answers_and_the_assignments_
             MetadataValidator().validate_nb(notebook)
             assert not any(cell.get("outputs") or cell.get("attachments") for cell in notebook.cells)
             cells |= cells_of(files, path)
-    assignment, skeleton = package.assignment, package.skeleton
-    for part in find_definitions(skeleton, assignment):
+    for part in find_definitions(package.skeleton):
         cell = cells[f"task_{part.task.replace('.', '_').lower()}_{part.name}"]
-        assert cell["source"].encode() in skeleton.files[f"{part.module}.py"]
-    for task in (task for task in assignment.tasks if task.written or not task.by_hand):
+        assert cell["source"].encode() in package.skeleton.files[f"{part.module}.py"]
+    for task in (task for task in package.skeleton.assignment.tasks if task.written or not task.by_hand):
         cell = cells[task.marker.replace("task", "test")]
         marks = cell["metadata"]["nbgrader"]
         assert (marks["grade"], marks["points"]) == (True, task.points)

@@ -40,22 +40,18 @@ def sources_of(package: str) -> str:
 
 @cache
 def code_in(text: str) -> list[str]:
-    """Everything in backticks, and every line of an indented or fenced block."""
+    """Everything in backticks, and every line of an indented or fenced block, without comments."""
     fenced = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
     indented = re.findall(r"^ {4,}(.+)$", text, re.MULTILINE)
-    return [*spans, *indented, *"".join(fenced).splitlines()]
-
-
-def without_comment(line: str) -> str:
-    return re.sub(r"\s#\s.*", "", line)
+    return [re.sub(r"\s#\s.*", "", code) for code in (*spans, *indented, *"".join(fenced).splitlines())]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "CHANGELOG.md"])  # whose paths were those of a time
 def test_every_path_exists(name):
     for code in code_in(text_of(name)):
-        for word in re.findall(r"(?<![\w./-])[\w.*-]+/[\w./*…-]*", without_comment(code)):
+        for word in re.findall(r"(?<![\w./-])[\w.*-]+/[\w./*…-]*", code):
             path = word.rstrip(".").rstrip("…")
             if path.split("/")[0] not in ROOMS or path.startswith(MADE) or path in EXAMPLES:
                 continue
@@ -87,7 +83,7 @@ def test_every_make_target_and_variable_exists(name):
     targets = set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
     variables = set(re.findall(r"^([A-Z_]+) \?=", makefile, re.MULTILINE))
     for code in code_in(text_of(name)):
-        for command in re.findall(r"(?:^|time |; |&& )make((?: [A-Za-z_=./-]+)*)", without_comment(code)):
+        for command in re.findall(r"(?:^|time |; |&& )make((?: [A-Za-z_=./-]+)*)", code):
             for word in command.split():
                 if "=" in word:
                     assert word.partition("=")[0] in variables, f"{name}: make {word}"
@@ -99,7 +95,6 @@ def test_every_make_target_and_variable_exists(name):
 def test_every_command_and_flag_exists(name):
     """A flag is looked for in the sources of its package: a check that costs no start of any command."""
     for code in code_in(text_of(name)):
-        code = without_comment(code)
         for module, rest in re.findall(r"python(?:3[.\d]*)? -m ([\w.]+)([^|;&#]*)", code):
             package, _, inner = module.partition(".")
             if not (ROOT / package).is_dir():

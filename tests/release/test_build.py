@@ -120,7 +120,7 @@ TESTS = "assignment/component_tests"
 def test_a_misconception_that_does_not_fit_closes(project: Project, example_release: Release, edit) -> None:
     """A name in the solution has become another."""
     assignment = replace(example_release.assignment, path=project.root / ASSIGNMENT_FILE)
-    release = replace(example_release, assignment=assignment)
+    release = replace(example_release, skeleton=replace(example_release.skeleton, assignment=assignment))
     assert gates.misconceptions_fit(project, release) == []
     affine = project.reference / "affine.py"
     affine.write_text(affine.read_text().replace("self.bias", "self.shift"))
