@@ -8,11 +8,11 @@ from foundation.assignment_file import read_assignment
 from foundation.command_line import Parser, UserError, print_anywhere, run_command
 from foundation.places import ROOT
 
-from .build import Project, make_release, write_release
+from .build import make_release, write_release
 from .gates import GATES, run_gates
 from .inspection import places_of_dropped_tasks
 from .packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
-from .skeleton import ASSIGNMENT_FILE, ReleaseError
+from .skeleton import ASSIGNMENT_FILE, Project, ReleaseError
 from .update import run_update
 
 FAILED_CHECK = 1

@@ -18,22 +18,9 @@ from .leaks import LeakFinder
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
 from .notebooks import Course, make_course
 from .prose import Prose, read_prose_folder
-from .skeleton import ASSIGNMENT_FILE, REFERENCE, ReleaseError, Skeleton, make_skeleton, read_folder
+from .skeleton import ASSIGNMENT_FILE, Project, ReleaseError, Skeleton, make_skeleton, read_folder
 
 MANIFEST = f"dist/{packing.MANIFEST}"
-
-
-@dataclass(frozen=True)
-class Project:
-    """Where the kit is, which gets `student/` and `dist/`; the index of CPU-only PyTorch, "" for pip's own."""
-
-    root: Path
-    index: str = ""
-
-    @property
-    def reference(self) -> Path:
-        """The folder of the marked solution."""
-        return self.root / REFERENCE
 
 
 @dataclass(frozen=True)
@@ -103,11 +90,11 @@ def make_release(project: Project) -> Release:
     assignment = skeleton.assignment
     if assignment.judges_translations:
         check_corpus(project.root)
-    course = make_course(project.root, skeleton, prose, project.index) if prose else None
+    course = make_course(project, skeleton, prose) if prose else None
     guide = {GUIDE: make_guide(project.root, skeleton, prose)} if prose else {}
     archives = {
-        packing.STUDENT_ZIP: collect_kit(project.root, skeleton, {**handout, **guide}, project.index),
-        packing.GRADESCOPE_ZIP: collect_gradescope(project.root, skeleton, project.index),
+        packing.STUDENT_ZIP: collect_kit(project, skeleton, {**handout, **guide}),
+        packing.GRADESCOPE_ZIP: collect_gradescope(project, skeleton),
         packing.INSTRUCTOR_ZIP: collect_instructor(project.root, handout[HANDOUT]),
     }
     outputs = skeleton.placed | {f"{assignment.package}/{path}": content for path, content in handout.items()}

@@ -19,12 +19,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from .build import Project, Release
+from .build import Release
 from .contents import ARCHIVE_FOLDER, ENTRY
 from .inspection import keeps_private, no_solution_survives, nothing_is_opaque
 from .legible import strings_of_data
 from .packing import GRADESCOPE_ZIP, STUDENT_ZIP, members_of
-from .skeleton import TRANSLATIONS, coded_tasks, read_folder, strip_files
+from .skeleton import TRANSLATIONS, Project, coded_tasks, read_folder, strip_files
 
 AT_A_TIME = 2
 """So many gates run at once: most wait for a process, and each process has one thread."""

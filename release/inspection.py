@@ -13,13 +13,13 @@ from pathlib import Path
 from foundation.assignment_file import Assignment, marker_of
 from foundation.places import ANSWERS, COMPONENT_TESTS, HANDED_OUT, term_secret
 
-from .build import Project, Release
+from .build import Release
 from .contents import COURSE, HINTS, TESTS, place_of, withheld_files
 from .handout import PICTURES
 from .legible import opaque_in, take_pictures
 from .notebooks import FOLDER, HELPER, PREDICTIONS, SUPPORT
 from .packing import ARCHIVES, GRADESCOPE_ZIP, Audience, audience_of
-from .skeleton import ASSIGNMENT_FILE, REFERENCE
+from .skeleton import ASSIGNMENT_FILE, REFERENCE, Project
 
 KINDS = {
     "ours": rf"(?:assignment|autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)|{COMPONENT_TESTS}/\w+\.(?:py|toml)"

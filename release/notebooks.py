@@ -23,7 +23,7 @@ from . import prose
 from .contents import CORPUS, GIVEN, GRADER, collect_tests, read_folders
 from .handout import HANDOUT, TEMPLATE, TEMPLATES, files_for_assistants, fill_in, named_pictures, words_of
 from .packing import read_requirements
-from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, raise_statement
+from .skeleton import ASSIGNMENT_FILE, Project, ReleaseError, Skeleton, raise_statement
 
 FOLDER = "notebooks"
 HELPER = "course.py"
@@ -49,10 +49,10 @@ class Course(NamedTuple):
     release: Mapping[str, bytes]
 
 
-def make_course(root: Path, skeleton: Skeleton, texts: prose.Prose, index: str = "") -> Course:
+def make_course(project: Project, skeleton: Skeleton, texts: prose.Prose) -> Course:
     """Make the whole course. Raises: ReleaseError with the faults of the prose, or nbgrader's reason to refuse."""
-    source = make_sources(skeleton, texts) | collect_support(root, skeleton, texts, index)
-    return Course(source, generate(root, source))
+    source = make_sources(skeleton, texts) | collect_support(project, skeleton, texts)
+    return Course(source, generate(project.root, source))
 
 
 def make_sources(skeleton: Skeleton, texts: prose.Prose) -> dict[str, bytes]:
@@ -67,15 +67,15 @@ def make_sources(skeleton: Skeleton, texts: prose.Prose) -> dict[str, bytes]:
     return made
 
 
-def collect_support(root: Path, skeleton: Skeleton, texts: prose.Prose, index: str) -> dict[str, bytes]:
+def collect_support(project: Project, skeleton: Skeleton, texts: prose.Prose) -> dict[str, bytes]:
     """Collect what notebooks need beside them: helper, tests, the engine's wheel, skeleton, corpus and pictures.
 
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
     lie beside modules. The answers to predictions are, for each task with a question, the letters of all choices, the
     right one, and why.
     """
-    assignment = skeleton.assignment
-    files = collect_tests(root, assignment, _IN_NOTEBOOK, index, in_notebooks=True)
+    root, assignment = project.root, skeleton.assignment
+    files = collect_tests(project, assignment, _IN_NOTEBOOK, in_notebooks=True)
     files.pop(TESTS_OF_GIVEN, None)  # of no task that a cell could check
     support = {path: files.pop(path) for path in [*files] if path.startswith(f"{GIVEN}/")}
     support |= {f"skeleton/{path}": text for path, text in skeleton.files.items() if path.endswith(".py")}

@@ -50,6 +50,19 @@ class ReleaseError(UserError):
 
 
 @dataclass(frozen=True)
+class Project:
+    """Where the kit is, which gets `student/` and `dist/`; the index of CPU-only PyTorch, "" for pip's own."""
+
+    root: Path
+    index: str = ""
+
+    @property
+    def reference(self) -> Path:
+        """The folder of the marked solution."""
+        return self.root / REFERENCE
+
+
+@dataclass(frozen=True)
 class Region:
     """One solution.
 

@@ -16,7 +16,7 @@ def package() -> Package:
 
 @pytest.fixture(scope="session")
 def course(package: Package) -> Course:
-    return make_course(ROOT, *package[:2])
+    return make_course(Project(ROOT), *package[:2])
 
 
 def cells_of(files, name: str) -> dict[str, dict]:

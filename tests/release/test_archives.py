@@ -99,7 +99,7 @@ def phases():
     """The files of the course's archive for students, in each phase."""
     whole, phases = make_package(Project(ROOT)).skeleton, (1, 2, None)
     parts = {phase: replace(whole, assignment=replace(whole.assignment, phase=phase)) for phase in phases}
-    return {phase: collect_kit(ROOT, parts[phase]) for phase in phases}
+    return {phase: collect_kit(Project(ROOT), parts[phase]) for phase in phases}
 
 
 @pytest.mark.slow
