@@ -128,7 +128,8 @@ ROWS = re.findall(r"^\| (\d+) \| (.*) \|$", text_of("docs/reference/features.md"
 
 def test_the_rows_are_numbered_in_order():
     numbers = [int(number) for number, _ in ROWS]
-    assert numbers == sorted(set(numbers)) and set(numbers) <= set(range(1, 64)), "what the four sources describe"
+    assert numbers == sorted(set(numbers))
+    assert set(numbers) <= set(range(1, 64)), "what the four sources describe"
 
 
 @pytest.mark.parametrize("number, text", ROWS, ids=[number for number, _ in ROWS])

@@ -24,8 +24,6 @@ from release.packing import make_wheel, make_zip
 
 from .conftest import EXAMPLE
 
-Doctor = Callable[..., Release]
-
 CODE = (EXAMPLE / "reference" / "affine.py").read_text()
 LINE = "return x @ self.weight + self.bias"
 PACKED = zlib.compress(CODE.encode())
@@ -153,16 +151,14 @@ def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(ex
         ("instructor.zip", "instructor/tests/x.py", b"x = 1\n", ""),
     ],
 )
-def test_private_data_closes(
-    example: Project, doctored: Doctor, archive: str, path: str, content: bytes, says: str
-) -> None:
+def test_private_data_closes(example, doctored, archive: str, path: str, content: bytes, says: str) -> None:
     """The server gets private data, and the instructor all."""
     faults = keeps_private(example, doctored(archive=archive, **{path: content}))
     assert len(faults) == bool(says)
     assert all(says in fault and fault.startswith(f"dist/{archive}!{path}") for fault in faults)
 
 
-def test_the_secret_stays_and_the_server_gets_no_solution(doctored: Doctor, example: Project) -> None:
+def test_the_secret_stays_and_the_server_gets_no_solution(doctored, example: Project) -> None:
     note = {"assignment/note.txt": b"seeds follow from " + term_secret(example.root)}
     assert keeps_private(example, doctored(**note)) == ["dist/student.zip!assignment/note.txt: holds the term's secret"]
     faults = no_solution_survives(example, doctored(archive="gradescope.zip", **{"notes.md": LINE.encode()}))

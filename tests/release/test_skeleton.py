@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from release.skeleton import ReleaseError, drop_unused_imports, find_regions, make_skeleton, parse_source, strip_regions
+from release.skeleton import (
+    ReleaseError,
+    drop_unused_imports,
+    find_regions,
+    make_skeleton,
+    parse_source,
+    strip_regions,
+)
 
 TASKS = ("1.1", "1.2", "1.3", "E.1")
 SOLVED = '''X = """a
