@@ -2,7 +2,7 @@
 
     skeleton.py    marked solutions: reference/*.py -> student/*.py
     prose.py       notebooks: Markdown, answers    notebooks.py  nbgrader's course of both
-    handout.py     README.md, AGENTS.md, guide.html; the words of all three are in templates/
+    handout.py     README.md, AGENTS.md, guide.html; their words are in templates/, the first cells too
     contents.py    what goes into which archive    packing.py    archives, the students' wheel
     build.py       makes all in memory, then puts it in its place
     gates.py       what a release has to prove     inspection.py  the gates that read: kinds of files, dropped tasks

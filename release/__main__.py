@@ -8,12 +8,12 @@ from foundation.assignment_file import read_assignment
 from foundation.command_line import Parser, UserError, print_anywhere, run_command
 from foundation.places import ROOT
 
-from .build import Project, make_release, write_release
+from .build import make_release, write_release
 from .gates import GATES, run_gates
 from .inspection import places_of_dropped_tasks
 from .packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
-from .skeleton import ASSIGNMENT_FILE, ReleaseError
-from .update import add_parser as add_update
+from .skeleton import ASSIGNMENT_FILE, Project, ReleaseError
+from .update import run_update
 
 FAILED_CHECK = 1
 
@@ -46,11 +46,20 @@ def make_parser() -> argparse.ArgumentParser:
         help="strip, run the gates, write student/ and dist/",
         description="Strip the reference, run every gate, and only then write student/ and dist/.",
     )
-    build.set_defaults(run=run_build)
     index_help = "index of CPU-only builds of PyTorch, for students and Gradescope (default: pip's own settings there)"
     build.add_argument("--torch-index", default="", metavar="URL", help=index_help)
-    build.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
-    add_update(commands)
+    update = commands.add_parser(
+        "update",
+        help="bring the last build into a student's folder",
+        description="Merge what was built last into a folder that a student has worked in. Answers stay. Where both "
+        "have changed the same lines, the student's file stays, and the release's is put beside it as FILE.new. A "
+        "backup of all changed files goes into before-update-N.zip.",
+        epilog="example: python -m release update students/anna",
+    )
+    update.add_argument("student_folder", type=Path, help="the unpacked archive")
+    for command, run in ((build, run_build), (update, run_update)):
+        command.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
+        command.set_defaults(run=run)
     return parser
 
 

@@ -18,22 +18,9 @@ from .leaks import LeakFinder
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
 from .notebooks import Course, make_course
 from .prose import Prose, read_prose_folder
-from .skeleton import ASSIGNMENT_FILE, REFERENCE, ReleaseError, Skeleton, make_skeleton, read_folder
+from .skeleton import ASSIGNMENT_FILE, Project, ReleaseError, Skeleton, make_skeleton, read_folder
 
 MANIFEST = f"dist/{packing.MANIFEST}"
-
-
-@dataclass(frozen=True)
-class Project:
-    """Where the kit is, which gets `student/` and `dist/`; the index of CPU-only PyTorch, "" for pip's own."""
-
-    root: Path
-    index: str = ""
-
-    @property
-    def reference(self) -> Path:
-        """The folder of the marked solution."""
-        return self.root / REFERENCE
 
 
 @dataclass(frozen=True)
@@ -41,18 +28,21 @@ class Release:
     """Everything that leaves the project.
 
     Args:
-        assignment: what it was made for.
-        skeleton: the students' package, and what the gates compare it with.
+        skeleton: the students' package, the assignment that it was made for, and what the gates compare it with.
         archives: by file name in `dist/`, the files of each by path.
         outputs: every file to write, by path from the output folder; `audience_of` has whom each is for.
         course: the notebooks, where the project has any.
     """
 
-    assignment: Assignment
     skeleton: Skeleton
     archives: Mapping[str, Mapping[str, bytes]]
     outputs: Mapping[str, bytes]
     course: Course | None = None
+
+    @property
+    def assignment(self) -> Assignment:
+        """What it was made for."""
+        return self.skeleton.assignment
 
     @cached_property
     def folder(self) -> dict[str, bytes]:
@@ -73,9 +63,8 @@ class Release:
 
 
 class Package(NamedTuple):
-    """The students' package with its assignment, the prose of the notebooks, and the handout's files by path."""
+    """The students' package, the prose of the notebooks, and the handout's files by path."""
 
-    assignment: Assignment
     skeleton: Skeleton
     prose: Prose
     handout: Mapping[str, bytes]
@@ -90,24 +79,25 @@ def make_package(project: Project) -> Package:
     skeleton = make_skeleton(reference, assignment, read_given(project.root, assignment))
     packages = packing.read_requirements(project.root, notebooks=False)
     prose = read_prose_folder(project.root)
-    handout = make_handout(assignment, skeleton, prose, packages)
+    handout = make_handout(skeleton, prose, packages)
     pictures = named_pictures(project.root, handout.decode("utf-8"), HANDOUT)
-    return Package(assignment, skeleton, prose, {HANDOUT: handout, **pictures})
+    return Package(skeleton, prose, {HANDOUT: handout, **pictures})
 
 
 def make_release(project: Project) -> Release:
     """Make everything, in memory. Raises: ReleaseError with every problem found."""
-    assignment, skeleton, prose, handout = make_package(project)
+    skeleton, prose, handout = make_package(project)
+    assignment = skeleton.assignment
     if assignment.judges_translations:
         check_corpus(project.root)
-    course = make_course(project.root, assignment, skeleton, prose, project.index) if prose else None
-    guide = {GUIDE: make_guide(project.root, assignment, skeleton, prose)} if prose else {}
+    course = make_course(project, skeleton, prose) if prose else None
+    guide = {GUIDE: make_guide(project.root, skeleton, prose)} if prose else {}
     archives = {
-        packing.STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, {**handout, **guide}, project.index),
-        packing.GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
+        packing.STUDENT_ZIP: collect_kit(project, skeleton, {**handout, **guide}),
+        packing.GRADESCOPE_ZIP: collect_gradescope(project, skeleton),
         packing.INSTRUCTOR_ZIP: collect_instructor(project.root, handout[HANDOUT]),
     }
-    outputs = {f"{assignment.package}/{path}": content for path, content in {**skeleton.files, **handout}.items()}
+    outputs = skeleton.placed | {f"{assignment.package}/{path}": content for path, content in handout.items()}
     if course:
         handed_out = {**course.release, HANDED_OUT: packing.make_zip(course.release)}
         archives[packing.NOTEBOOKS_ZIP] = {f"{NOTEBOOKS_FOLDER}/{path}": text for path, text in handed_out.items()}
@@ -119,7 +109,7 @@ def make_release(project: Project) -> Release:
     outputs |= {f"dist/{name}": packing.make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
     sums = {path: packing.checksum(content) for path, content in sorted(outputs.items())}
     outputs[MANIFEST] = f"{json.dumps(sums, indent=2, ensure_ascii=False)}\n".encode()
-    return Release(assignment, skeleton, archives, outputs, course)
+    return Release(skeleton, archives, outputs, course)
 
 
 def write_release(release: Release, output: Path) -> list[str]:

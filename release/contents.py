@@ -17,7 +17,7 @@ from foundation.places import HANDED_OUT, REFERENCES, SECRET, term_secret
 
 from . import packing
 from .handout import files_for_assistants
-from .skeleton import ASSIGNMENT_FILE, REFERENCE, ReleaseError, decode, read_folder
+from .skeleton import ASSIGNMENT_FILE, REFERENCE, Project, ReleaseError, Skeleton, decode, read_folder
 
 ARCHIVE_FOLDER = "assignment"
 """The one folder at the top of the students' archive, so that unpacking it spills nothing."""
@@ -44,43 +44,32 @@ PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "tqdm", "pydantic", "matplo
 _IMPORTS = ("-m", "ruff", "analyze", "graph", "--isolated", "--quiet", "--no-type-checking-imports")
 
 
-def collect_kit(
-    root: Path,
-    assignment: Assignment,
-    skeleton: Mapping[str, bytes],
-    beside: Mapping[str, bytes] = {},
-    index: str = "",
-) -> dict[str, bytes]:
+def collect_kit(project: Project, skeleton: Skeleton, beside: Mapping[str, bytes] = {}) -> dict[str, bytes]:
     """Collect all files of the students' archive by path, the skeleton in a folder with what is `beside` it."""
-    kit = {**collect_tests(root, assignment, SCORER, index), **beside}
-    kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
-    kit |= read_folders(root, CORPUS) | files_for_assistants(assignment) | {".gitignore": NOT_KEPT}
+    kit = {**collect_tests(project, skeleton.assignment, SCORER), **beside, **skeleton.placed, ".gitignore": NOT_KEPT}
+    kit |= read_folders(project.root, CORPUS) | files_for_assistants(skeleton.assignment)
     kit[HANDED_OUT] = packing.make_zip(kit)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}
 
 
-def collect_tests(
-    root: Path, assignment: Assignment, start: str, index: str, in_notebooks: bool = False
-) -> dict[str, bytes]:
+def collect_tests(project: Project, assignment: Assignment, start: str, in_notebooks: bool = False) -> dict[str, bytes]:
     """Collect the component tests, given code, the requirements, and a wheel of all that these and `start` import."""
-    kit = read_tests(root, assignment, [packing.ENTRY_POINT, start])
+    kit = read_tests(project.root, assignment, [packing.ENTRY_POINT, start])
     kit[packing.SETTINGS] = kit.pop(PYTEST_INI)  # at the top, so that `python -m pytest` there runs the tests
-    kit[packing.REQUIREMENTS] = packing.requirements_file(packing.read_requirements(root, in_notebooks), index)
+    lines = packing.read_requirements(project.root, in_notebooks)
+    kit[packing.REQUIREMENTS] = packing.requirements_file(lines, project.index)
     return packing.with_library(kit, TESTS, in_notebooks)
 
 
-def collect_gradescope(
-    root: Path, assignment: Assignment, skeleton: Mapping[str, bytes], index: str
-) -> dict[str, bytes]:
+def collect_gradescope(project: Project, skeleton: Skeleton) -> dict[str, bytes]:
     """Collect all files of the archive for Gradescope by path; what a submission lacks is taken from the skeleton."""
-    grader = _read_packages(root)
+    root, assignment, grader = project.root, skeleton.assignment, _read_packages(project.root)
     by_path = [path for path in grader if path.startswith(LOADED_BY_PATH) and path.endswith(".py")]
     modules = needed_modules(root, grader, [ENTRY, *_starts_of_tests(grader), *by_path])
     folders = {path.rpartition("/")[0] for path in modules if not path.startswith(QUOTING)}
     beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
     files = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
-    files |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
-    files |= hints_of(root, assignment)
+    files |= skeleton.placed | hints_of(root, assignment)
     if assignment.own_tests:
         files[f"{COURSE}/own_tests.packed"] = _packed_own_tests(root)
     files |= {SECRET.as_posix(): term_secret(root)}
@@ -88,7 +77,7 @@ def collect_gradescope(
     if assignment.judges_translations:
         files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()
     files[packing.LOCK] = (root / packing.LOCK).read_bytes()
-    files[packing.REQUIREMENTS] = packing.requirements_file([f"--constraint {packing.LOCK}", *PACKAGES], index)
+    files[packing.REQUIREMENTS] = packing.requirements_file([f"--constraint {packing.LOCK}", *PACKAGES], project.index)
     return files
 
 

@@ -19,12 +19,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from .build import Project, Release
+from .build import Release
 from .contents import ARCHIVE_FOLDER, ENTRY
 from .inspection import keeps_private, no_solution_survives, nothing_is_opaque
 from .legible import strings_of_data
 from .packing import GRADESCOPE_ZIP, STUDENT_ZIP, members_of
-from .skeleton import TRANSLATIONS, coded_tasks, read_folder, strip_files
+from .skeleton import TRANSLATIONS, Project, coded_tasks, read_folder, strip_files
 
 AT_A_TIME = 2
 """So many gates run at once: most wait for a process, and each process has one thread."""
@@ -124,9 +124,7 @@ def trials_of(release: Release, reference: Files) -> dict[str, Trial]:
     trials: dict[str, Trial] = {"reference": (reference, solved), "skeleton": (release.skeleton.files, ())}
     for task in tasks:
         numbers = {task.number, *(regular if task.extension else ())}
-        regions = release.skeleton.regions.items()
-        others = {path: [region for region in inside if region.number not in numbers] for path, inside in regions}
-        trials[f"task-{task.number}"] = strip_files(release.skeleton.sources, others), numbers
+        trials[f"task-{task.number}"] = strip_files(release.skeleton.sources, numbers), numbers
     for name, files in release.course._asdict().items() if release.course else ():
         notebooks = {path: content for path, content in files.items() if path.endswith(".ipynb")}
         trials[f"notebooks-{name}"] = notebooks, everything if name == "source" else ()

@@ -19,6 +19,7 @@ import mistune
 from latex2mathml.converter import convert
 from mistune.plugins.math import math
 from mistune.plugins.table import table
+from packaging.requirements import Requirement
 
 from foundation.assignment_file import Assignment
 from foundation.places import ANSWERS
@@ -56,10 +57,11 @@ TEMPLATES.filters |= {
 }
 
 
-def fill_in(text: str, name: str, words: Mapping[str, object]) -> str:
+def fill_in(folder: Path, name: str, words: Mapping[str, object]) -> bytes:
     """Fill in an instructor's template. Raises: ReleaseError where one of its names is unknown."""
+    text = decode(name, (folder / name).read_bytes())
     try:
-        return TEMPLATES.from_string(text).render(words)
+        return TEMPLATES.from_string(text).render(words).encode("utf-8")
     except jinja2.TemplateError as error:
         place = f"{name}:{error.lineno}" if isinstance(error, jinja2.TemplateSyntaxError) else name
         fault = f"{(error.message or '').rstrip('.')}; in double braces, write one of {', '.join(sorted(words))}"
@@ -81,27 +83,21 @@ def words_of(
         efforts: difficulty and minutes by task, where they are known.
     """
     regular = [task.number for task in assignment.tasks if not task.extension]
-    first = coded_tasks(assignment)[0]
     given = {
         "assignment": assignment,
+        "requirements": map(Requirement, packages),
+        "begin": coded_tasks(assignment)[0],
         "efforts": efforts,
-        "places": {task.number: places.get(task.number, ()) for task in assignment.tasks},
+        "places": places,
         "minutes": sum(efforts[number].minutes for number in regular if number in efforts),
     }
     made = vars(TEMPLATES.get_template(TEMPLATE).make_module(given))
-    return {
-        "python": ".".join(map(str, assignment.python)),
-        "packages": ", ".join(re.split(r"[^\w.-]", package, maxsplit=1)[0] for package in packages),
-        "title": assignment.title,
-        "package": assignment.package,
-        "first": first.number,
-        "marker": first.marker,
-        **{name: text for name, text in made.items() if not name.startswith("_")},
-    }
+    return {name: text for name, text in made.items() if not name.startswith("_")}
 
 
-def make_handout(assignment: Assignment, skeleton: Skeleton, prose: Prose, packages: Iterable[str]) -> bytes:
+def make_handout(skeleton: Skeleton, prose: Prose, packages: Iterable[str]) -> bytes:
     """Fill in the assignment's handout."""
+    assignment = skeleton.assignment
     places = {
         task.number: [f"`{assignment.package}/{path}`" for path in skeleton.files_of(task.number)]
         + [f"`{assignment.package}/{ANSWERS}`"] * task.written
@@ -110,7 +106,7 @@ def make_handout(assignment: Assignment, skeleton: Skeleton, prose: Prose, packa
     }
     efforts = {head.number: head for head in parts_of_kind(prose, "task")}
     words = words_of(assignment, packages, places, efforts)
-    return fill_in(decode(TEMPLATE, (assignment.folder / TEMPLATE).read_bytes()), TEMPLATE, words).encode("utf-8")
+    return fill_in(assignment.folder, TEMPLATE, words)
 
 
 def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:
@@ -127,16 +123,9 @@ def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:
 
 def files_for_assistants(assignment: Assignment) -> dict[str, bytes]:
     """Return the instructions to assistants, under each name by which one of them looks for it."""
-    text = TEMPLATES.get_template(NAMES[0]).render(
-        title=assignment.title,
-        package=assignment.package,
-        policy=assignment.assistants,
-        contact=f" ({assignment.contact})" if assignment.contact else "",
-    )
-    return dict.fromkeys(NAMES, text.encode("utf-8"))
+    return dict.fromkeys(NAMES, TEMPLATES.get_template(NAMES[0]).render(assignment=assignment).encode("utf-8"))
 
 
-_CODE = '<pre tabindex="0"><code>{}</code></pre>'
 _BOX = '<div class="scrolls" tabindex="0" role="group" aria-label="{}">{}</div>'
 """Scrolls by itself, with the keyboard, too."""
 
@@ -155,7 +144,7 @@ class _Renderer(mistune.HTMLRenderer):
         return _BOX.format("equation", _formula(text, "block"))
 
     def block_code(self, code: str, info: str | None = None) -> str:
-        return _CODE.format(html.escape(code))
+        return f'<pre tabindex="0"><code>{html.escape(code)}</code></pre>'
 
     def table(self, text: str) -> str:
         return _BOX.format("table", f"<table>{text}</table>")
@@ -173,40 +162,25 @@ def _formula(text: str, display: str) -> str:
     return convert(text, display=display).replace("<math", f'<math alttext="{html.escape(text)}"', 1)
 
 
-def make_guide(root: Path, assignment: Assignment, skeleton: Skeleton, prose: Prose) -> bytes:
+def make_guide(root: Path, skeleton: Skeleton, prose: Prose) -> bytes:
     """Make the page from the notebooks' prose."""
-    markdown = mistune.Markdown(_Renderer(root / PICTURES), plugins=[math, table])
+    assignment, renderer = skeleton.assignment, _Renderer(root / PICTURES)
+    homes = {part.name: f"{assignment.package}.{part.module}" for part in texts.find_definitions(skeleton)}
+    words = {
+        "assignment": assignment,
+        "tasks": {task.number: task for task in assignment.tasks},
+        "files_of": skeleton.files_of,
+        "markdown": mistune.Markdown(renderer, plugins=[math, table]),
+        "as_code": renderer.block_code,
+        "as_script": lambda cell: _as_script(cell, homes),
+        "in_files": lambda text: texts.without(text, texts.IN_NOTEBOOKS),
+    }
     parts: list[dict[str, object]] = []
     for of_notebook in prose.values():
-        body = "\n".join(_as_html(of_notebook, markdown, assignment, skeleton))
+        body = TEMPLATES.get_template("part.html").render(words, parts=of_notebook).removesuffix("\n")
         heading = re.search(r"<h1[^>]*>(.*?)</h1>", body)
         parts.append({"title": heading[1] if heading else len(parts), "body": body})
     return TEMPLATES.get_template(GUIDE).render(title=assignment.title, parts=parts).encode("utf-8")
-
-
-def _as_html(
-    parts: Iterable[Part], markdown: mistune.Markdown, assignment: Assignment, skeleton: Skeleton
-) -> Iterable[str]:
-    """Convert the parts of one notebook; an answer cell becomes the place where the answer goes."""
-    package, tasks = assignment.package, {task.number: task for task in assignment.tasks}
-    homes = {part.name: f"{package}.{part.module}" for part in texts.find_definitions(skeleton, assignment)}
-    for part in parts:
-        number = part.number
-        if part.kind == "text":
-            yield str(markdown(texts.without(part.text, texts.IN_NOTEBOOKS)))
-        elif part.kind in ("code", "try") and (code := _as_script(part.text, homes)):
-            yield _CODE.format(html.escape(code))
-        elif part.kind == "predict" and assignment.predictions:
-            answer = markdown(f"**{part.right}** {part.why}")
-            yield f"{markdown(part.text)}<details><summary>answer</summary>{answer}</details>"
-        elif part.kind == "task":
-            yield f"<h2>{number} {html.escape(tasks[number].title)}</h2>"
-            difficulty = f"difficulty: {part.difficulty} of {len(part.stars)}"
-            yield f'<p><span role="img" aria-label="{difficulty}">{part.stars}</span> · {part.minutes} minutes</p>'
-        elif part.kind == "answer" and (files := skeleton.files_of(number)):
-            where = " and ".join(f"<code>{package}/{path}</code>" for path in files)
-            test = f"<code>python -m pytest -m {tasks[number].marker}</code>"
-            yield f'<p class="where">Write it in {where}, and test it with {test}.</p>'
 
 
 def _as_script(cell: str, homes: Mapping[str, str]) -> str:
@@ -216,5 +190,5 @@ def _as_script(cell: str, homes: Mapping[str, str]) -> str:
     lines = [line for line in cell.replace("support/", "").split("\n") if not _SHOWS.search(line)]
     called = [name for name in homes if re.search(rf"\b{name}\(", cell)]
     used = [line for name in called if (line := f"from {homes[name]} import {name}") not in lines]
-    imports = [texts.EVERYWHERE] * ("torch." in cell) + ["from torch import nn"] * ("nn." in cell) + used
+    imports = ["import torch"] * ("torch." in cell) + ["from torch import nn"] * ("nn." in cell) + used
     return "\n".join([*imports, *lines]).strip() if any(lines) else ""

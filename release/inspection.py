@@ -13,27 +13,26 @@ from pathlib import Path
 from foundation.assignment_file import Assignment, marker_of
 from foundation.places import ANSWERS, COMPONENT_TESTS, HANDED_OUT, term_secret
 
-from .build import Project, Release
+from .build import Release
 from .contents import COURSE, HINTS, TESTS, place_of, withheld_files
 from .handout import PICTURES
 from .legible import opaque_in, take_pictures
 from .notebooks import FOLDER, HELPER, PREDICTIONS, SUPPORT
 from .packing import ARCHIVES, GRADESCOPE_ZIP, Audience, audience_of
-from .skeleton import ASSIGNMENT_FILE, REFERENCE
+from .skeleton import ASSIGNMENT_FILE, REFERENCE, Project
 
-OURS = (
-    rf"(?:assignment|autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)|{COMPONENT_TESTS}/\w+\.(?:py|toml)"
-    rf"|given/[\w/]+\.(?:py|md)|grade\.py|{re.escape(HELPER)}|data/corpus/[\w.]+|(?:\w+/)?[\w-]+\.(?:svg|png)"
-)
-"""Files of the repository: engine, assignment, tests, given code, corpus and pictures."""
-MADE = {
+KINDS = {
+    "ours": rf"(?:assignment|autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)|{COMPONENT_TESTS}/\w+\.(?:py|toml)"
+    rf"|given/[\w/]+\.(?:py|md)|grade\.py|{re.escape(HELPER)}|data/corpus/[\w.]+|(?:\w+/)?[\w-]+\.(?:svg|png)",
     "skeleton": rf"\w+/[\w/]+\.py|\w+/{re.escape(ANSWERS)}",
     "prose": r"(?:\w+/)?\w+\.(?:md|html|ipynb)",
     "settings": rf"requirements\.txt|\.gitignore|pytest\.ini|conftest\.py|{re.escape(PREDICTIONS)}|{re.escape(HINTS)}"
     r"|[\w.+-]+\.dist-info/(?:METADATA|WHEEL|RECORD|entry_points\.txt)",
     "archive": rf"{re.escape(HANDED_OUT)}|[\w.+-]+\.whl",
 }
-"""Files that the release makes, by kind."""
+"""What students get, by kind: files of the repository (engine, assignment, tests, given code, corpus and pictures), and
+files that the release makes.
+"""
 PACKED = (f"{GRADESCOPE_ZIP}!{COURSE}/own_tests.packed",)
 """For the server only: solutions and known faults to try students' own tests on."""
 _MIN_WORDS = 4
@@ -114,16 +113,15 @@ def nothing_is_opaque(project: Project, release: Release) -> list[str]:
         if "!" in path or not path.endswith(ARCHIVES):
             distinct.setdefault((_place(path, release), content), path)
     for (place, content), path in distinct.items():
-        is_ours = re.fullmatch(OURS, place)
         source = project.root / place.replace(f"{COMPONENT_TESTS}/", TESTS).replace(HELPER, f"{FOLDER}/{HELPER}")
         if source.suffix in (".svg", ".png"):
             source = project.root / PICTURES / source.name
-        kind = next((kind for kind, form in MADE.items() if re.fullmatch(form, place)), None)
-        if is_ours and not (source.is_file() and source.read_bytes() == content):
+        kind = next((kind for kind, form in KINDS.items() if re.fullmatch(form, place)), None)
+        if kind == "ours" and not (source.is_file() and source.read_bytes() == content):
             faults.append(f"{path}: differs from the repository's file")
-        elif not is_ours and kind is None:
+        elif kind is None:
             faults.append(f"{path}: is of no kind that students get; if it should be, add it to release/inspection.py")
-        elif not is_ours and kind == "skeleton" and release.skeleton.files.get(place.partition("/")[2]) != content:
+        elif kind == "skeleton" and release.skeleton.files.get(place.partition("/")[2]) != content:
             faults.append(f"{path}: is not what the release has made of the reference")
         if kind == "archive" or place.endswith(".png"):
             continue
@@ -133,7 +131,7 @@ def nothing_is_opaque(project: Project, release: Release) -> list[str]:
             faults.append(f"{path}: is not text, so that nobody can read it; hand out what it stands for, or nothing")
         else:
             faults += [f"{path}: nobody can read {piece}; hand out what it stands for, or nothing" for piece in opaque]
-            if not is_ours and not drawn.issuperset(take_pictures(content.decode("utf-8-sig"))[1]):
+            if kind != "ours" and not drawn.issuperset(take_pictures(content.decode("utf-8-sig"))[1]):
                 faults.append(f"{path}: embeds a picture that is not one of {PICTURES}")
     return faults
 

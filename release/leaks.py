@@ -9,7 +9,7 @@ that the reference chose, unless given code has the same. What can be written in
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from keyword import iskeyword
 from typing import NamedTuple
 
@@ -72,10 +72,9 @@ class LeakFinder:
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
-        solved = [(source, region) for path, source in skeleton.sources.items() for region in skeleton.regions[path]]
+        solved = [(source, region) for source in skeleton.sources.values() for region in source.regions]
         statements = [statement for source, region in solved for statement in _statements_in(source, region)]
-        sources = {**skeleton.sources, **skeleton.given}
-        given = [_given_code(source, skeleton.regions.get(path, ())) for path, source in sources.items()]
+        given = [_given_code(source) for source in (*skeleton.sources.values(), *skeleton.given.values())]
         chosen = _chosen_names(skeleton)
         names = {token for statement in statements for token in statement.tokens if _is_name(token)}
         self._fixed = frozenset(names - chosen)
@@ -176,10 +175,10 @@ def _statements_in(source: Source, region: Region) -> Iterator[Statement]:
             yield statement(ast.get_source_segment(source.text, part) or "", node.lineno)
 
 
-def _given_code(source: Source, regions: Collection[Region]) -> str:
+def _given_code(source: Source) -> str:
     """Return what students get of a file as it is: the code between solutions, without comments and docstrings."""
     lines = list(source.lines)
-    gone = [(region.begin, region.end) for region in regions]
+    gone = [(region.begin, region.end) for region in source.regions]
     gone += [(node.lineno, node.end_lineno or node.lineno) for node in ast.walk(source.tree) if is_text(node)]
     for first, last in gone:
         lines[first - 1 : last] = ["\n"] * (last - first + 1)

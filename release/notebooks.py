@@ -21,9 +21,9 @@ from foundation.texts import as_threshold, hint_above
 
 from . import prose
 from .contents import CORPUS, GIVEN, GRADER, collect_tests, read_folders
-from .handout import HANDOUT, TEMPLATE, files_for_assistants, fill_in, named_pictures, words_of
+from .handout import HANDOUT, TEMPLATE, TEMPLATES, files_for_assistants, fill_in, named_pictures, words_of
 from .packing import read_requirements
-from .skeleton import ASSIGNMENT_FILE, ReleaseError, Skeleton, decode, raise_statement
+from .skeleton import ASSIGNMENT_FILE, Project, ReleaseError, Skeleton, raise_statement
 
 FOLDER = "notebooks"
 HELPER = "course.py"
@@ -35,21 +35,6 @@ _IN_NOTEBOOK = f"{GRADER}/at_home/notebook.py"
 
 STUB = "raise NotImplementedError()"
 """Put in place of every solution by nbgrader."""
-
-COLAB = """\
-import os
-import sys
-
-if "google.colab" in sys.modules and not os.path.exists("course.py"):  # there, this folder lies in your Drive
-    from google.colab import drive
-
-    drive.mount("/content/drive")
-    os.chdir("/content/drive/MyDrive/notebooks")
-    sys.path.insert(0, os.getcwd())
-"""
-IMPORTS = "from course import box, check, hunt, is_graded, predict, refresh, right, understand"
-HELPERS = [COLAB, IMPORTS, "", prose.EVERYWHERE]
-"""First of all: `course` makes the answers importable."""
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -64,34 +49,33 @@ class Course(NamedTuple):
     release: Mapping[str, bytes]
 
 
-def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, texts: prose.Prose, index: str = "") -> Course:
+def make_course(project: Project, skeleton: Skeleton, texts: prose.Prose) -> Course:
     """Make the whole course. Raises: ReleaseError with the faults of the prose, or nbgrader's reason to refuse."""
-    source = make_sources(assignment, skeleton, texts) | collect_support(root, assignment, skeleton, texts, index)
-    return Course(source, generate(root, source))
+    source = make_sources(skeleton, texts) | collect_support(project, skeleton, texts)
+    return Course(source, generate(project.root, source))
 
 
-def make_sources(assignment: Assignment, skeleton: Skeleton, texts: prose.Prose) -> dict[str, bytes]:
+def make_sources(skeleton: Skeleton, texts: prose.Prose) -> dict[str, bytes]:
     """Make the notebooks with solutions, by file name."""
-    definitions = prose.find_definitions(skeleton, assignment)
-    check_tasks(texts, assignment)
+    definitions = prose.find_definitions(skeleton)
+    check_tasks(texts, skeleton.assignment)
     made = {}
     for path, parts in texts.items():
-        notebook = make_notebook(Path(path).stem, parts, definitions, assignment)
+        notebook = make_notebook(Path(path).stem, parts, definitions, skeleton.assignment)
         nbformat.validate(notebook)
         made[f"{Path(path).stem}.ipynb"] = f"{nbformat.writes(notebook)}\n".encode()
     return made
 
 
-def collect_support(
-    root: Path, assignment: Assignment, skeleton: Skeleton, texts: prose.Prose, index: str
-) -> dict[str, bytes]:
+def collect_support(project: Project, skeleton: Skeleton, texts: prose.Prose) -> dict[str, bytes]:
     """Collect what notebooks need beside them: helper, tests, the engine's wheel, skeleton, corpus and pictures.
 
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
     lie beside modules. The answers to predictions are, for each task with a question, the letters of all choices, the
     right one, and why.
     """
-    files = collect_tests(root, assignment, _IN_NOTEBOOK, index, in_notebooks=True)
+    root, assignment = project.root, skeleton.assignment
+    files = collect_tests(project, assignment, _IN_NOTEBOOK, in_notebooks=True)
     files.pop(TESTS_OF_GIVEN, None)  # of no task that a cell could check
     support = {path: files.pop(path) for path in [*files] if path.startswith(f"{GIVEN}/")}
     support |= {f"skeleton/{path}": text for path, text in skeleton.files.items() if path.endswith(".py")}
@@ -100,10 +84,8 @@ def collect_support(
     for path, parts in texts.items():
         text = "\n".join(part.text for part in parts if part.kind == "text")
         files |= named_pictures(root, text, path)
-    template = f"{FOLDER}/{TEMPLATE}"
-    words = words_of(assignment, read_requirements(root, notebooks=True))
-    readme = fill_in(decode(template, (root / template).read_bytes()), template, words)
-    files |= {HELPER: (root / FOLDER / HELPER).read_bytes(), HANDOUT: readme.encode("utf-8")}
+    readme = fill_in(root, f"{FOLDER}/{TEMPLATE}", words_of(assignment, read_requirements(root, notebooks=True)))
+    files |= {HELPER: (root / FOLDER / HELPER).read_bytes(), HANDOUT: readme}
     asked = prose.parts_of_kind(texts, "predict") if assignment.predictions else []
     answers = {part.number: {"letters": part.letters, "right": part.right, "why": part.why} for part in asked}
     files[f"{SUPPORT}/{PREDICTIONS}"] = f"{json.dumps(answers, indent=2, ensure_ascii=False)}\n".encode()
@@ -161,8 +143,8 @@ def make_notebook(
         elif part.kind == "setup":
             local = {definition.name for definition in own}
             origins = (origin for definition in own for origin in definition.imports if origin[1] not in local)
-            lines = HELPERS + [line for line in prose.merge_imports(origins) if line not in HELPERS]
-            cells.append(_graded(new_code_cell("\n".join(lines)), f"setup_{_slug(name)}", locked=True))
+            text = TEMPLATES.get_template("setup.py.jinja").render(imports=prose.merge_imports(origins)).rstrip("\n")
+            cells.append(_graded(new_code_cell(text), f"setup_{_slug(name)}", locked=True))
         elif part.kind == "task" and task:
             cells.append(new_markdown_cell(_heading(part, task, assignment), id=task.marker))
             section = f"task-{task.marker.removeprefix('task_')}"

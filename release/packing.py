@@ -15,17 +15,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 
-import jinja2
 from packaging.requirements import Requirement
 
 from foundation.places import COMPONENT_TESTS
+
+from .handout import TEMPLATES
 
 LIBRARY = "assignment_kit"
 PACKAGES = ("assignment/", "autograder/", "foundation/")
 ENTRY_POINT = "autograder/at_home/start.py"
 SETTINGS = "pytest.ini"
 PLUGIN = "autograder.at_home.own_run"
-CONFTEST = Path(__file__).with_name("templates") / "conftest.py.jinja"
 REQUIREMENTS = "requirements.txt"
 LOCK = "requirements.lock"
 
@@ -117,7 +117,7 @@ def with_library(kit: Mapping[str, bytes], tests: str, in_notebooks: bool = Fals
     settings = outside[SETTINGS].decode().replace(tests.rstrip("/"), COMPONENT_TESTS)
     if not in_notebooks:  # whose first cell makes the plugin importable
         settings = re.sub(rf"-p {PLUGIN} ?", "", settings)
-        conftest = jinja2.Template(CONFTEST.read_text(encoding="utf-8"), keep_trailing_newline=True)
+        conftest = TEMPLATES.get_template("conftest.py.jinja")
         outside["conftest.py"] = conftest.render(name=LIBRARY, version=version, plugin=PLUGIN).encode()
     outside[SETTINGS] = settings.encode()
     outside[REQUIREMENTS] += f"./{wheel}\n".encode()

@@ -22,8 +22,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundation.assignment_file import Assignment
-
 from .skeleton import ReleaseError, Skeleton, decode, first_line
 
 FOLDER = "notebooks/prose"
@@ -40,8 +38,6 @@ IN_NOTEBOOKS = ("**How to work here.**", "**In this notebook.**", "**Save this n
 """How paragraphs begin that only the notebooks have."""
 IN_FILES = ("**In files.**",)
 """Likewise, only the guide for those who work in files."""
-EVERYWHERE = "import torch"
-"""Imported by every notebook."""
 
 
 @dataclass(frozen=True)
@@ -176,16 +172,16 @@ class Definition:
     imports: tuple[tuple[str, str], ...]
 
 
-def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definition]:
+def find_definitions(skeleton: Skeleton) -> list[Definition]:
     """Find all definitions with TODOs, in the order of the modules' texts."""
-    order = [task.number for task in assignment.tasks]
+    order = [task.number for task in skeleton.assignment.tasks]
     definitions = []
-    for path, regions in skeleton.regions.items():
-        source, module = skeleton.sources[path], path.removesuffix(".py")
-        bound = dict(_bound(source.tree, assignment.package, module))
+    for path, source in skeleton.sources.items():
+        module = path.removesuffix(".py")
+        bound = dict(_bound(source.tree, skeleton.assignment.package, module))
         for node in source.tree.body:
             first, last = first_line(node), node.end_lineno or 0
-            inside = [region for region in regions if first <= region.begin <= last]
+            inside = [region for region in source.regions if first <= region.begin <= last]
             if inside and isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 used = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)} - {node.name}
                 task = min((region.number for region in inside), key=order.index)

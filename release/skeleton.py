@@ -19,7 +19,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TypeGuard
@@ -50,13 +50,16 @@ class ReleaseError(UserError):
 
 
 @dataclass(frozen=True)
-class Source:
-    """A file that is valid Python: its path as shown to the user; its text, also cut after each newline; its tree."""
+class Project:
+    """Where the kit is, which gets `student/` and `dist/`; the index of CPU-only PyTorch, "" for pip's own."""
 
-    path: str
-    text: str
-    lines: tuple[str, ...]
-    tree: ast.Module
+    root: Path
+    index: str = ""
+
+    @property
+    def reference(self) -> Path:
+        """The folder of the marked solution."""
+        return self.root / REFERENCE
 
 
 @dataclass(frozen=True)
@@ -77,24 +80,40 @@ class Region:
 
 
 @dataclass(frozen=True)
+class Source:
+    """A file that is valid Python: its path as shown to the user; its text, also cut after each newline; its tree."""
+
+    path: str
+    text: str
+    lines: tuple[str, ...]
+    tree: ast.Module
+    regions: Sequence[Region] = ()
+
+
+@dataclass(frozen=True)
 class Skeleton:
     """The result of the passes, with what the gates compare it against.
 
     Args:
+        assignment: what it was made for.
         files: what students get, by path within the package.
-        sources: every Python file of the reference that is shipped stripped, by path.
-        regions: all solutions, by path.
+        sources: every Python file of the reference that is shipped stripped, with its solutions, by path.
         given: the Python files that students get beside their package, by path.
     """
 
+    assignment: Assignment
     files: Mapping[str, bytes]
     sources: Mapping[str, Source]
-    regions: Mapping[str, Sequence[Region]]
     given: Mapping[str, Source]
+
+    @property
+    def placed(self) -> dict[str, bytes]:
+        """The files by path from the folder that the package lies in."""
+        return {f"{self.assignment.package}/{path}": content for path, content in self.files.items()}
 
     def files_of(self, number: str) -> list[str]:
         """Return the files that have a TODO of a task."""
-        return sorted(path for path, inside in self.regions.items() if number in {region.number for region in inside})
+        return [path for path, source in self.sources.items() if number in {part.number for part in source.regions}]
 
 
 def decode(name: str, content: bytes) -> str:
@@ -223,7 +242,6 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, given:
     """Strip every file of the reference. Raises: ReleaseError with every problem of every file."""
     problems: list[str] = []
     sources: dict[str, Source] = {}
-    regions: dict[str, list[Region]] = {}
     tasks = coded_tasks(assignment)
     if assignment.written and ANSWERS not in reference:
         fault = f"task {assignment.written[0].number} is answered in writing, but there is no {ANSWERS}"
@@ -232,48 +250,45 @@ def make_skeleton(reference: Mapping[str, bytes], assignment: Assignment, given:
         if path == TRANSLATIONS or (path == ANSWERS and assignment.written):
             continue  # of the instructor's own model: the gates count BLEU where they are; a form goes out as it is
         if not path.endswith(".py"):
-            problems.append(
-                f"{REFERENCE}/{path}: only Python files are made into the skeleton; move it out of the package"
-            )
+            fault = "only Python files are made into the skeleton; move it out of the package"
+            problems.append(f"{REFERENCE}/{path}: {fault}")
             continue
         try:
             source = parse_source(f"{REFERENCE}/{path}", decode(f"{REFERENCE}/{path}", content))
-            regions[path] = find_regions(source, [task.number for task in tasks])
-            sources[path] = source
+            sources[path] = replace(source, regions=find_regions(source, [task.number for task in tasks]))
         except ReleaseError as error:
             problems.append(str(error))
-    present = {region.number for inside in regions.values() for region in inside}
+    present = {region.number for source in sources.values() for region in source.regions}
     for task in [] if problems else tasks:  # a fault in a region would show up here a second time
         if task.number not in present:
             fault = f"task {task.number} ({task.name}) has no `# TODO {task.number}:` region in {REFERENCE}/"
             problems.append(f"{ASSIGNMENT_FILE}: {fault}; mark its solution, or remove the task")
     if problems:
         raise ReleaseError("\n".join(problems))
-    files = strip_files(sources, regions) | ({ANSWERS: reference[ANSWERS]} if assignment.written else {})
+    files = strip_files(sources) | ({ANSWERS: reference[ANSWERS]} if assignment.written else {})
     beside = {path: parse_source(path, decode(path, text)) for path, text in given.items() if path.endswith(".py")}
-    return Skeleton(files, sources, regions, beside)
+    return Skeleton(assignment, files, sources, beside)
 
 
-def strip_files(sources: Mapping[str, Source], regions: Mapping[str, Sequence[Region]]) -> dict[str, bytes]:
-    """Return the files without the solutions in these regions; a file without regions comes back as it is."""
-    return {
-        path: (drop_unused_imports(strip_regions(source, regions[path])) if regions[path] else source.text).encode()
-        for path, source in sources.items()
-    }
+def strip_files(sources: Mapping[str, Source], solved: Collection[str] = ()) -> dict[str, bytes]:
+    """Return the files without their solutions, but for those of some tasks."""
+    return {path: strip_regions(source, solved).encode() for path, source in sources.items()}
 
 
-def strip_regions(source: Source, regions: Sequence[Region]) -> str:
-    """Return the text of the skeleton: hints stay, markers and solutions go."""
+def strip_regions(source: Source, solved: Collection[str] = ()) -> str:
+    """Return the text of the skeleton: hints stay; markers, solutions and imports that only these used go."""
     parts: list[str] = []
     position = 0
-    for region in regions:
+    open_regions = [region for region in source.regions if region.number not in solved]
+    for region in open_regions:
         inside = source.lines[region.begin : region.end - 1]
         first = next(line for line in inside if line.strip() and not line.strip().startswith("#"))
         newline = re.search(r"[\r\n]*$", source.lines[region.end - 1])
         parts += source.lines[position : region.begin - 1]
         parts += [raise_statement(region.number, first), newline[0] if newline else ""]
         position = region.end
-    return "".join([*parts, *source.lines[position:]])
+    text = "".join([*parts, *source.lines[position:]])
+    return drop_unused_imports(text) if open_regions else text
 
 
 def raise_statement(number: str, solution: str) -> str:

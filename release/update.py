@@ -17,8 +17,7 @@ from pathlib import Path
 
 import nbformat
 
-from foundation.command_line import Parser
-from foundation.places import HANDED_OUT, ROOT
+from foundation.places import HANDED_OUT
 from foundation.whole_files import write_whole
 
 from .packing import NOTEBOOKS_ZIP, STUDENT_ZIP, make_zip
@@ -44,21 +43,6 @@ class Change:
     how: str
     present: bytes | None
     wanted: bytes | None
-
-
-def add_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
-    """Add `update` to the release's commands."""
-    update = commands.add_parser(
-        "update",
-        help="bring the last build into a student's folder",
-        description="Merge what was built last into a folder that a student has worked in. Answers stay. Where both "
-        "have changed the same lines, the student's file stays, and the release's is put beside it as FILE.new. A "
-        "backup of all changed files goes into before-update-N.zip.",
-        epilog="example: python -m release update students/anna",
-    )
-    update.set_defaults(run=run_update)
-    update.add_argument("student_folder", type=Path, help="the unpacked archive")
-    update.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
 
 
 def run_update(options: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ import pytest
 from foundation.places import ROOT
 from release.build import Package, Project, make_package
 from release.notebooks import Course, make_course
-from release.skeleton import Skeleton
 
 
 @pytest.fixture(scope="session")
@@ -16,24 +15,14 @@ def package() -> Package:
 
 
 @pytest.fixture(scope="session")
-def skeleton(package: Package) -> Skeleton:
-    return package.skeleton
-
-
-@pytest.fixture(scope="session")
 def course(package: Package) -> Course:
-    return make_course(ROOT, package.assignment, package.skeleton, package.prose)
+    return make_course(Project(ROOT), *package[:2])
 
 
-@pytest.fixture(scope="session")
-def cells_of():
+def cells_of(files, name: str) -> dict[str, dict]:
     """The cells of one notebook by id, their source as one text."""
-
-    def read(files, name: str) -> dict[str, dict]:
-        notebook = json.loads(files[name])
-        return {cell["id"]: {**cell, "source": "".join(cell["source"])} for cell in notebook["cells"]}
-
-    return read
+    cells = json.loads(files[name])["cells"]
+    return {cell["id"]: {**cell, "source": "".join(cell["source"])} for cell in cells}
 
 
 @pytest.fixture(scope="session", autouse=True)

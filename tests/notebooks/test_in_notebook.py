@@ -20,6 +20,8 @@ from foundation.places import ROOT
 from release.gates import write_all
 from release.prose import find_definitions
 
+from .conftest import cells_of
+
 RELEASED = {path.name: path.read_bytes() for path in (ROOT / "notebooks" / "release").rglob("*.ipynb")}
 """As committed: making them takes seconds, and a release that changes them fails the gate."""
 
@@ -51,9 +53,8 @@ def notebooks(folder, history):
 
 
 def solved(course, name: str) -> str:
-    notebooks = [json.loads(content) for path, content in course.source.items() if path.endswith(".ipynb")]
-    cells = [cell for notebook in notebooks for cell in notebook["cells"]]
-    return next("".join(cell["source"]) for cell in cells if cell["id"].endswith(f"_{name}"))
+    cells = {id_: cell for path in RELEASED for id_, cell in cells_of(course.source, path).items()}
+    return next(cell["source"] for id_, cell in cells.items() if id_.endswith(f"_{name}"))
 
 
 def save(folder: Path, notebook: str, cell_id: str, text: str) -> None:
@@ -93,7 +94,7 @@ IPython.get_ipython = lambda: types.SimpleNamespace(run_line_magic=run)
 """
 
 
-def test_on_colab_the_first_cell_finds_the_folder_and_installs_what_is_missing(cells_of, tmp_path) -> None:
+def test_on_colab_the_first_cell_finds_the_folder_and_installs_what_is_missing(tmp_path) -> None:
     drive, elsewhere = tmp_path / "drive", tmp_path / "content"
     drive.mkdir()
     elsewhere.mkdir()
@@ -101,7 +102,7 @@ def test_on_colab_the_first_cell_finds_the_folder_and_installs_what_is_missing(c
     (drive / "requirements.txt").write_text("numpy~=1.0\nnowhere_to_be_found~=1.0\n")  # a numpy there is left alone
     for number in ("1_building_blocks", "3_training_and_translation"):
         cell = cells_of(RELEASED, f"{number}.ipynb")[f"setup_{number.replace('_', '-')}"]["source"]
-        code = COLAB + "".join(cell).replace("/content/drive/MyDrive/notebooks", str(drive))
+        code = COLAB + cell.replace("/content/drive/MyDrive/notebooks", str(drive))
         done = subprocess.run([sys.executable, "-c", code], cwd=elsewhere, capture_output=True, text=True)
         assert (done.stdout, done.stderr) == ("mounted /content/drive\n", "%pip install -q nowhere_to_be_found~=1.0\n")
 
@@ -292,7 +293,7 @@ def run(folder: Path, name: str) -> dict[str, str]:
 @pytest.mark.slow
 # Jupyter's own: sockets that are left to the garbage collector, loops that are closed late.
 @pytest.mark.filterwarnings("default::ResourceWarning", "default::DeprecationWarning")
-def test_from_the_first_answer_to_translations(course, skeleton, tmp_path, monkeypatch) -> None:
+def test_from_the_first_answer_to_translations(course, package, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     monkeypatch.setenv("HOME", str(tmp_path))
     write_all(course.source, tmp_path)
@@ -320,6 +321,6 @@ def test_from_the_first_answer_to_translations(course, skeleton, tmp_path, monke
     archive = shutil.make_archive(str(tmp_path.with_name("anna")), "zip", tmp_path.parent, tmp_path.name)
     for path in (tmp_path, Path(archive)):
         intake = take_in(path, ROOT / "student", read_assignment())
-        assert intake.submitted == {definition.module for definition in find_definitions(skeleton, read_assignment())}
+        assert intake.submitted == {definition.module for definition in find_definitions(package.skeleton)}
         assert intake.translations is not None and intake.translations.count(b"\n") == n_lines
     assert any(cell.get("outputs") for cell in json.loads((tmp_path / LAST).read_text())["cells"])

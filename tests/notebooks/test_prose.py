@@ -9,8 +9,10 @@ import pytest
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.notebooks import check_tasks, make_sources
-from release.prose import Part, find_definitions, read_prose, read_prose_folder
+from release.prose import Part, find_definitions, read_prose
 from release.skeleton import ReleaseError
+
+from .conftest import cells_of
 
 QUESTION = """```predict 1.2
 Which sums to 1?
@@ -105,14 +107,12 @@ def test_tasks_out_of_place_stop_the_release(prose, message) -> None:
 
 
 @pytest.mark.slow
-def test_the_assignment_decides_on_predictions_and_thresholds(assignment, skeleton) -> None:
+def test_the_assignment_decides_on_predictions_and_thresholds(assignment, package) -> None:
     thresholds = {"beginner": 0.125, "advanced": 0.875}
     changed = replace(assignment, predictions=False, thresholds=thresholds)
-    usual, other = (make_sources(made, skeleton, read_prose_folder(ROOT)) for made in (assignment, changed))
-    ids, others = (
-        [cell["id"] for cell in nbformat.reads(files["1_building_blocks.ipynb"].decode(), 4).cells]
-        for files in (usual, other)
-    )
+    skeletons = (replace(package.skeleton, assignment=made) for made in (assignment, changed))
+    usual, other = (make_sources(skeleton, package.prose) for skeleton in skeletons)
+    ids, others = ([*cells_of(files, "1_building_blocks.ipynb")] for files in (usual, other))
     assert ids.index("prediction-task-1_2") < ids.index("task_1_2_scaled_dot_product_attention")
     assert not any("predict" in name for name in others)
     for value in thresholds.values():
@@ -120,9 +120,7 @@ def test_the_assignment_decides_on_predictions_and_thresholds(assignment, skelet
 
 
 @pytest.mark.slow
-def test_notebooks_are_sound_and_have_the_skeletons_answers_and_the_assignments_points(
-    course, assignment, skeleton, cells_of
-) -> None:
+def test_notebooks_are_sound_and_have_the_skeletons_answers_and_the_assignments_points(course, package) -> None:
     """Sound for Jupyter and nbgrader; nothing has outputs, which may hold anything."""
     from nbgrader.nbgraderformat import MetadataValidator  # here: it takes long to load
 
@@ -134,10 +132,10 @@ def test_notebooks_are_sound_and_have_the_skeletons_answers_and_the_assignments_
             MetadataValidator().validate_nb(notebook)
             assert not any(cell.get("outputs") or cell.get("attachments") for cell in notebook.cells)
             cells |= cells_of(files, path)
-    for part in find_definitions(skeleton, assignment):
+    for part in find_definitions(package.skeleton):
         cell = cells[f"task_{part.task.replace('.', '_').lower()}_{part.name}"]
-        assert cell["source"].encode() in skeleton.files[f"{part.module}.py"]
-    for task in (task for task in assignment.tasks if task.written or not task.by_hand):
+        assert cell["source"].encode() in package.skeleton.files[f"{part.module}.py"]
+    for task in (task for task in package.skeleton.assignment.tasks if task.written or not task.by_hand):
         cell = cells[task.marker.replace("task", "test")]
         marks = cell["metadata"]["nbgrader"]
         assert (marks["grade"], marks["points"]) == (True, task.points)

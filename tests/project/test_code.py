@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,17 +19,8 @@ from foundation.places import ASSIGNMENT, ROOT
 COMMAND = [sys.executable, "-m", "ruff", "analyze", "graph", "--isolated", "--quiet", "."]
 GRAPH: dict[str, list[str]] = json.loads(subprocess.run(COMMAND, cwd=ROOT, capture_output=True, check=True).stdout)
 """The kit's files that each of its files imports, anywhere in it."""
-OURS = (
-    "autograder/",
-    "benchmarks/",
-    "data/",
-    "foundation/",
-    "given/",
-    "notebooks/",
-    "reference/",
-    "release/",
-    "validity/",
-)
+PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["packages"]
+OURS = tuple(f"{name}/" for name in (*PACKAGES, "notebooks") if name != "assignment")
 INTERFACE = "autograder/course/assignment_code.py"
 
 
@@ -54,7 +46,8 @@ def test_packages_that_stand_apart(folder, others):
 
 def test_only_the_interface_imports_by_computed_names():
     engine = [path for path in GRAPH if re.match(r"autograder/(?!sandbox/worker/)", path)]
-    assert [path for path in engine if "import_module(f" in (ROOT / path).read_text(encoding="utf-8")] == [INTERFACE]
+    computing = [path for path in engine if b"import_module(f" in (ROOT / path).read_bytes()]
+    assert computing == [INTERFACE]
 
 
 @pytest.mark.parametrize("folder", ["autograder/sandbox/worker/", "assignment/stand_ins/"])
@@ -77,7 +70,7 @@ def test_an_assignment_imports_only_what_the_guide_names():
 
 def chart_of(folder: Path) -> str:
     """The indented lines of a package's docstring."""
-    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")), clean=False)
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_bytes()), clean=False)
     return "\n".join(line for line in (text or "").splitlines() if line.startswith("    "))
 
 
@@ -102,7 +95,6 @@ def test_a_map_is_complete(folder):
         assert (folder / name).exists() or (ROOT / name).exists(), name
 
 
-PACKAGES = ("assignment", "autograder", "benchmarks", "data", "foundation", "given", "reference", "release", "validity")
 NO_NAMES = {"it", "one", "found", "what", "told", "said"}
 TALK = re.compile(r"(What|Whether)\b|(?s:.*)\b(tells?|told|says)\b")
 MOST_NAMES, MOST_DOCSTRINGS = 4, 32
@@ -111,7 +103,7 @@ MOST_NAMES, MOST_DOCSTRINGS = 4, 32
 
 def test_variables_are_named_after_what_they_hold_and_docstrings_do_not_talk():
     paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "variants" not in path.parts]
-    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_bytes()))]
     names = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     names += [node.arg for node in nodes if isinstance(node, ast.arg)]
     assert sum(name in NO_NAMES for name in names) <= MOST_NAMES
@@ -123,6 +115,5 @@ def test_variables_are_named_after_what_they_hold_and_docstrings_do_not_talk():
 @pytest.mark.parametrize("path", sorted((ASSIGNMENT / "tests").glob("test_*.py")), ids=lambda path: path.stem)
 def test_no_component_test_returns_early(path):
     """It judges or says that it cannot: whatever follows would pass unseen."""
-    functions = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
-    returns = [node for function in functions for node in ast.walk(function) if isinstance(node, ast.Return)]
+    returns = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Return)]
     assert [node.lineno for node in returns if node.value is None] == []

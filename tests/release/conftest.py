@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 from release.__main__ import main
 from release.build import Project, Release, make_release
 from release.gates import unpack, write_all
 from release.packing import make_zip
-from release.skeleton import Skeleton, make_skeleton, read_folder
+from release.skeleton import read_folder
 
 EXAMPLE = ROOT / "tests" / "example"
 ENGINE = ("autograder", "foundation", "release")
@@ -42,18 +41,8 @@ ADDED = {
 
 
 @pytest.fixture(scope="session")
-def assignment() -> Assignment:
-    return read_assignment(EXAMPLE / ROOM)
-
-
-@pytest.fixture(scope="session")
 def reference_files() -> dict[str, bytes]:
     return read_folder(EXAMPLE / "reference")
-
-
-@pytest.fixture(scope="session")
-def skeleton(reference_files: dict[str, bytes], assignment: Assignment) -> Skeleton:
-    return make_skeleton(reference_files, assignment)
 
 
 @pytest.fixture(scope="session")

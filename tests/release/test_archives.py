@@ -97,8 +97,9 @@ HELD = {"test_1_2_attention.py", "test_1_4_layer_norm.py"}
 @pytest.fixture(scope="module")
 def phases():
     """The files of the course's archive for students, in each phase."""
-    assignment, skeleton = make_package(Project(ROOT))[:2]
-    return {phase: collect_kit(ROOT, replace(assignment, phase=phase), skeleton.files) for phase in (1, 2, None)}
+    whole, phases = make_package(Project(ROOT)).skeleton, (1, 2, None)
+    parts = {phase: replace(whole, assignment=replace(whole.assignment, phase=phase)) for phase in phases}
+    return {phase: collect_kit(Project(ROOT), parts[phase]) for phase in phases}
 
 
 @pytest.mark.slow
@@ -178,8 +179,7 @@ ASKED = {
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    package = make_package(Project(ROOT))
-    return make_guide(ROOT, package.assignment, package.skeleton, package.prose).decode()
+    return make_guide(ROOT, *make_package(Project(ROOT))[:2]).decode()
 
 
 def test_each_task_has_its_idea_its_place_and_its_test_and_nothing_is_said_of_cells(page):

@@ -111,8 +111,6 @@ def test_a_wrong_folder_or_assignment_is_one_line(project, problem, edit) -> Non
     assert "assignment.toml: task 1" in problem()
 
 
-Doctor = Callable[..., Release]
-
 LEAK = "        return x @ self.weight + self.bias\n"
 TESTS = "assignment/component_tests"
 
@@ -120,7 +118,7 @@ TESTS = "assignment/component_tests"
 def test_a_misconception_that_does_not_fit_closes(project: Project, example_release: Release, edit) -> None:
     """A name in the solution has become another."""
     assignment = replace(example_release.assignment, path=project.root / ASSIGNMENT_FILE)
-    release = replace(example_release, assignment=assignment)
+    release = replace(example_release, skeleton=replace(example_release.skeleton, assignment=assignment))
     assert gates.misconceptions_fit(project, release) == []
     affine = project.reference / "affine.py"
     affine.write_text(affine.read_text().replace("self.bias", "self.shift"))
@@ -136,12 +134,12 @@ def test_a_misconception_that_does_not_fit_closes(project: Project, example_rele
         (f"{TESTS}/test_a.py", b"def test_it():\n    assert 0\n", "with all solutions every test should pass"),
     ],
 )
-def test_an_archive_that_does_not_work_closes(project, doctored: Doctor, name: str, test: bytes, says: str) -> None:
+def test_an_archive_that_does_not_work_closes(project, doctored, name: str, test: bytes, says: str) -> None:
     (fault,) = gates.archive_works(project, doctored(**{name: test}))
     assert says in fault
 
 
-def test_a_grader_that_does_not_start_closes(project: Project, example_release, doctored: Doctor) -> None:
+def test_a_grader_that_does_not_start_closes(project: Project, example_release, doctored) -> None:
     broken = {"autograder/reports/gradescope.py": b"raise SystemExit('broken')\n"}
     (fault,) = gates.gradescope_grades(project, doctored(archive="gradescope.zip", **broken))
     assert "broken" in fault

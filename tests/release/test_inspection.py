@@ -24,8 +24,6 @@ from release.packing import make_wheel, make_zip
 
 from .conftest import EXAMPLE
 
-Doctor = Callable[..., Release]
-
 CODE = (EXAMPLE / "reference" / "affine.py").read_text()
 LINE = "return x @ self.weight + self.bias"
 PACKED = zlib.compress(CODE.encode())
@@ -122,16 +120,16 @@ def test_a_release_passes(example: Project, example_release: Release) -> None:
         "total = sum(prices)\nif total == 0:\n    return None\n",
     ],
 )
-def test_what_can_be_read_and_is_no_solution_passes(skeleton, text: str) -> None:
+def test_what_can_be_read_and_is_no_solution_passes(example_release, text: str) -> None:
     assert not opaque_in("a.txt", text.encode(), {hashlib.sha256(CODE.encode()).hexdigest()})
-    assert LeakFinder(skeleton).leaks_in("a.py", text.encode()) == []
+    assert example_release.leak_finder.leaks_in("a.py", text.encode()) == []
 
 
-def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(skeleton) -> None:
+def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(example_release) -> None:
     made = make_package(Project(ROOT)).skeleton
     finder = LeakFinder(made)
-    for path, source in made.sources.items():
-        for region in made.regions[path]:
+    for source in made.sources.values():
+        for region in source.regions:
             code = textwrap.dedent("".join(source.lines[region.begin : region.end - 1]))
             assert finder.leaks_in("a.md", textwrap.indent(code, "    ").encode()), region
     for line in (  # that were handed out once
@@ -145,7 +143,7 @@ def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(sk
         "return self.second(torch.tanh(self.first(x))).squeeze(-1)",
         "y = nn.Parameter(torch.randn(d_in, d_out) / d_in**0.5)",  # in another statement
     ):
-        assert LeakFinder(skeleton).leaks_in("a.py", statement.encode())
+        assert example_release.leak_finder.leaks_in("a.py", statement.encode())
 
 
 @pytest.mark.parametrize(
@@ -159,16 +157,14 @@ def test_every_solution_of_the_course_is_found_again_and_each_statement_alone(sk
         ("instructor.zip", "instructor/tests/x.py", b"x = 1\n", ""),
     ],
 )
-def test_private_data_closes(
-    example: Project, doctored: Doctor, archive: str, path: str, content: bytes, says: str
-) -> None:
+def test_private_data_closes(example, doctored, archive: str, path: str, content: bytes, says: str) -> None:
     """The server gets private data, and the instructor all."""
     faults = keeps_private(example, doctored(archive=archive, **{path: content}))
     assert len(faults) == bool(says)
     assert all(says in fault and fault.startswith(f"dist/{archive}!{path}") for fault in faults)
 
 
-def test_the_secret_stays_and_the_server_gets_no_solution(doctored: Doctor, example: Project) -> None:
+def test_the_secret_stays_and_the_server_gets_no_solution(doctored, example: Project) -> None:
     note = {"assignment/note.txt": b"seeds follow from " + term_secret(example.root)}
     assert keeps_private(example, doctored(**note)) == ["dist/student.zip!assignment/note.txt: holds the term's secret"]
     faults = no_solution_survives(example, doctored(archive="gradescope.zip", **{"notes.md": LINE.encode()}))

@@ -1,5 +1,7 @@
 """Regions, and stripping: imports of the solution go, all else stays; a malformed region is an error with its line."""
 
+from dataclasses import replace
+
 import pytest
 
 from release.skeleton import (
@@ -33,28 +35,29 @@ OPEN = f'{SOLVED.partition("    ###")[0]}    raise NotImplementedError("TODO 1.3
 @pytest.mark.parametrize("last", ["", "\n"])
 def test_the_solution_becomes_a_raise_below_its_hint(newline: str, last: str) -> None:
     source = parse_source("a.py", (SOLVED + last).replace("\n", newline))
-    assert strip_regions(source, find_regions(source, TASKS)) == (OPEN + last).replace("\n", newline)
+    assert strip_regions(replace(source, regions=find_regions(source, TASKS))) == (OPEN + last).replace("\n", newline)
 
 
-def test_the_example_is_stripped(skeleton, reference_files) -> None:
+def test_the_example_is_stripped(example_release, reference_files) -> None:
+    skeleton = example_release.skeleton
     assert skeleton.files["__init__.py"] == reference_files["__init__.py"]
     affine = skeleton.files["affine.py"].decode()
     assert "import torch\n" not in affine and "from torch import Tensor, nn\n" in affine
     assert affine.count("raise NotImplementedError") == 2 and "SOLUTION" not in affine
 
 
-def test_every_problem_of_every_file_is_reported(reference_files, assignment) -> None:
+def test_every_problem_of_every_file_is_reported(reference_files, example_release) -> None:
     broken = dict(reference_files)
     broken["loss.py"] = broken["loss.py"].replace(b"### END SOLUTION", b"### END SOLUTON", 1)
     broken["affine.py"] = broken["affine.py"].replace(b"# TODO 1.1:", b"# TODO 9.9:", 1)
     broken |= {"new.py": b"def f(:\n", "latin.py": b"# caf\xe9\n", "notes.txt": b"notes"}
     with pytest.raises(ReleaseError) as caught:
-        make_skeleton(broken, assignment)
+        make_skeleton(broken, example_release.assignment)
     files = {problem.partition(":")[0] for problem in str(caught.value).splitlines()}
     assert files == {f"reference/{name}" for name in ("loss.py", "affine.py", "new.py", "latin.py", "notes.txt")}
     assert "reference/new.py:1: is not valid Python" in str(caught.value)
     with pytest.raises(ReleaseError, match=r"task 1\.2 \(loss\) has no `# TODO 1\.2:` region"):
-        make_skeleton({**reference_files, "loss.py": b"def squared_error(): ...\n"}, assignment)
+        make_skeleton({**reference_files, "loss.py": b"def squared_error(): ...\n"}, example_release.assignment)
 
 
 IMPORTS = {
