@@ -11,7 +11,7 @@ import pytest
 
 from autograder.testing.results import State, worst
 from autograder.testing.results import tests_of as results_of
-from validity.run_tests import Version, markers_of_tasks, run_versions
+from validity.run_tests import run_versions
 
 from .layouts import drawn
 
@@ -33,12 +33,8 @@ MOST_FOR_A_READER = 0.03
 
 def states_of(layouts, reference, assignment):
     """The worst state of the tasks that judge a layout, and why, by its name."""
-    versions = [
-        Version(layout.name, layout.sources, [0], markers_of_tasks(assignment, [layout.component]))
-        for layout in layouts
-    ]
     found = {}
-    for run in run_versions(versions, reference, assignment):
+    for run in run_versions([layout.version(assignment) for layout in layouts], reference, assignment):
         results = [result for result in results_of(assignment, run.outcomes) if result.outcomes]
         found[run.version] = worst(result.state for result in results), "\n".join(result.message for result in results)
     return found
