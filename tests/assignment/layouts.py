@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.course.catalogue import extent_of
 from autograder.intake.sources import Sources
-from foundation.assignment_file import Assignment
+from foundation.assignment_file import read_assignment
 from validity.run_tests import Version, markers_of_tasks
 from validity.variants import splice
 
@@ -284,23 +284,8 @@ OWN_PARTS = {
 """For each component of several parts those that may be drawn, as classes of its own module."""
 
 
-@dataclass(frozen=True)
-class Layout:
-    """A drawn component in the reference's place."""
-
-    name: str
-    component: str
-    text: str
-    sources: Sources
-
-    def version(self, assignment: Assignment, what: str = "") -> Version:
-        """The layout with the tests of the tasks that judge it."""
-        name = f"{self.name}: {what}" if what else self.name
-        return Version(name, self.sources, [0], markers_of_tasks(assignment, [self.component]))
-
-
-def drawn(reference: Sources, component: str, number: int, change: Callable[[str], str] = str) -> Layout:
-    """A layout, whose text may be changed."""
+def drawn(reference: Sources, component: str, number: int, change: Callable[[str], str] = str) -> Version:
+    """A drawn component in the reference's place, whose text may be changed, with the tests of its tasks."""
     module, name = component.partition(".")[0], f"{component}, {number}"
     path, whole = reference[module]
     chance = random.Random(name)
@@ -313,5 +298,5 @@ def drawn(reference: Sources, component: str, number: int, change: Callable[[str
             kind = part.partition(".")[2]
             text = re.sub(rf"(?:nn\.)?\b{kind}\(", f"Own{kind}(", text)
             text = DRAWN[part](chance).replace(f"class {kind}(", f"class Own{kind}(") + "\n\n" + text
-    text = change(IMPORTS + text)
-    return Layout(name, component, text, {**reference, module: (f"{path} {name}", splice(whole, text, Path(name))[0])})
+    sources = {**reference, module: (f"{path} {name}", splice(whole, change(IMPORTS + text), Path(name))[0])}
+    return Version(name, sources, [0], markers_of_tasks(read_assignment(), [component]))
