@@ -100,11 +100,8 @@ def tables(
     for number, several in columns.items():
         results = {column: [find_result(column.place(n, output), files) for n in range(seeds)] for column in several}
         if results:
-            parts += [
-                f"### {MODELS['tables'][str(number)]['title']}",
-                models(results, test is not None),
-                masks(results),
-            ]
+            title = f"### {MODELS['tables'][str(number)]['title']}"
+            parts += [title, models(results, test is not None), masks(results)]
     text = "\n\n".join(filter(None, parts))
     write_whole(output / "tables.md", text + "\n")
     print(text)
