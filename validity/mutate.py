@@ -159,7 +159,7 @@ def mutate_kit(text: str, every: int, start: int) -> int:
 
     Raises: UserError where no function matches, or tests fail without a mutant.
     """
-    chance, known, fates = random.Random(start), dict[str, str](), list[str]()  # noqa: S311  no secret
+    chance, sound, fates = random.Random(start), set[str](), list[str]()  # noqa: S311  no secret
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         clone = Path(name, "kit")
         subprocess.run(["git", "clone", "-q", "--shared", str(ROOT), str(clone)], check=True)  # noqa: S603, S607
@@ -176,10 +176,9 @@ def mutate_kit(text: str, every: int, start: int) -> int:
             mutant = next(several, None) if tests else None
             if mutant is None:
                 continue
-            if tests not in known:
-                known[tests] = run_tests(clone, tests)
-            if known[tests]:
-                raise UserError(f"{tests} fails without a mutant: {known[tests]}")
+            if tests not in sound and (failure := run_tests(clone, tests)):
+                raise UserError(f"{tests} fails without a mutant: {failure}")
+            sound.add(tests)
             (clone / source.path).write_text(mutant.text, encoding="utf-8")
             fates.append(KILLED if run_tests(clone, tests) else SURVIVED)
             (clone / source.path).write_text(source.text, encoding="utf-8")

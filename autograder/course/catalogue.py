@@ -25,7 +25,7 @@ from ..intake.sources import Source, Sources, read_modules
 PATTERNS = "misconceptions/patterns.json"
 """In the assignment's folder: what tests see of each fault, by its id; `validity hints` writes it."""
 FILE = {"component": TEXT, "task": TEXT}
-load = cache(tomllib.loads)
+_load = cache(tomllib.loads)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def faults_of(assignment: Assignment, kind: str = "fault") -> list[Fault]:
     faults: dict[str, Fault] = {}
     for path in sorted((assignment.folder / "misconceptions").glob("*.toml")):
         try:
-            content = load(path.read_text(encoding="utf-8"))
+            content = _load(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise UserError(f"{path.name}: {error}") from None
         shared = read_values(FILE, content, f"{path.name}: ", ("fault", "conditional"))
