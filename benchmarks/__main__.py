@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import torch
 
 from reference.data import DataError
-from validity.console import Command, main_of, make_parser
+from validity.console import Command, make_parser, run_one
 
 from . import accessibility, rubric, trained
 
@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one measurement, which prints a table; return the exit status."""
     torch.set_num_threads(1)
     parser = make_parser("benchmarks", __doc__, COMMANDS)
-    return main_of("benchmarks", parser, arguments, {DataError: 2})
+    return run_one(parser, arguments, {DataError: 2})
 
 
 if __name__ == "__main__":

@@ -19,17 +19,17 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, sync_playwright
 from tqdm import tqdm
 
-from foundation.command_line import UserError, at_least, positive
+from foundation.command_line import UserError, at_least
 from foundation.places import ROOT
 from foundation.whole_files import write_whole
-from validity.console import option
+from validity.console import table
 
 WIDTHS = (390, 1200)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 VIEWS = len(WIDTHS) * len(SCHEMES)
 REPORT = ROOT / "docs" / "reference" / "accessibility.md"
 TABLE = re.compile(r"(?<=<!-- checked -->\n)(?s:.*?)(?=<!-- end -->)")
-HEAD = "| pages | files | views | violations |\n| --- | --- | --- | --- |\n"
+HEAD = ("pages", "files", "views", "violations")
 
 
 def violations_of(page: Page) -> list[tuple[str, str]]:
@@ -60,33 +60,31 @@ def pages_below(path: Path) -> list[Path]:
 
     What a server shows for a missing page is left out: it finds its files from the server's root alone.
     """
-    pages = sorted(page for page in path.rglob("*.html") if page.name != "404.html") if path.is_dir() else []
-    pages = [path] if path.is_file() else pages
-    if not pages:
+    found = sorted(page for page in path.rglob("*.html") if page.name != "404.html")
+    if not (pages := [path] if path.is_file() else found):
         raise UserError(f"{path}: no page; expected a file .html, or a folder that holds some")
     return pages
 
 
 def measure(
-    pages: Annotated[list[str], option("a page, or a folder with pages", nargs="+", metavar="[NAME=]PATH")],
-    every: Annotated[int, option("check each n-th page; above 1, the report is left alone", type=positive)] = 1,
-    start: Annotated[int, option("begin with this page", type=at_least(0))] = 0,
+    pages: Annotated[list[str], "a page, or a folder with pages", {"nargs": "+", "metavar": "[NAME=]PATH"}],
+    every: Annotated[int, "check each n-th page; above 1, the report is left alone"] = 1,
+    start: Annotated[int, "begin with this page", {"type": at_least(0)}] = 0,
 ) -> int:
     """List pages that not everybody can read.
 
     Violations of the rules of axe-core are printed, and with all pages written to docs/reference/accessibility.md.
     Status 1 for any violation.
     """
-    rows, n_violations = [], 0
+    rows = list[tuple[str, int, int, int]]()
     for item in pages:
         kind, _, path = item.rpartition("=")
         files = pages_below(Path(path))[start % every :: every]
         violations = list(audit(files))
         for violation in violations:
             print(violation)
-        n_violations += len(violations)
-        rows.append(f"| {kind or path} | {len(files)} | {VIEWS * len(files)} | {len(violations)} |\n")
+        rows.append((kind or path, len(files), VIEWS * len(files), len(violations)))
     if every == 1:
-        table = f"\nChecked on {datetime.now(UTC):%Y-%m-%d}.\n\n{HEAD}{''.join(rows)}\n"
-        write_whole(REPORT, TABLE.sub(lambda _: table, REPORT.read_text(encoding="utf-8")))
-    return int(n_violations > 0)
+        checked = f"\nChecked on {datetime.now(UTC):%Y-%m-%d}.\n\n{table(HEAD, rows)}\n\n"
+        write_whole(REPORT, TABLE.sub(lambda _: checked, REPORT.read_text(encoding="utf-8")))
+    return int(any(n_violations for *_, n_violations in rows))

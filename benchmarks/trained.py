@@ -25,7 +25,7 @@ from autograder.course.catalogue import Edit, Fault, apply, faults_of
 from autograder.intake.sources import read_modules
 from autograder.own_work.boxes import FIGURES, MISTAKES, read_mistakes
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.command_line import UserError, positive
+from foundation.command_line import UserError
 from foundation.places import REFERENCE
 from foundation.whole_files import make_folder, write_whole
 from given.config import PRESETS
@@ -35,10 +35,10 @@ from given.package import Package
 from given.run_folder import Checkpoint
 from reference.data import read_pairs
 from reference.vocab import join_subwords
-from validity.console import option, run_python, table
+from validity.console import run_python, table
 
 TRAIN, DEV = Path("data/corpus/fren.train.bpe"), Path("data/corpus/fren.dev.bpe")
-Pairs = Annotated[Path, option("`source|||target` lines", type=Path)]
+Pairs = Annotated[Path, "`source|||target` lines"]
 MODELS = tomllib.loads((Path(__file__).parent / "models.toml").read_text(encoding="utf-8"))
 MASK, NO_MASK = "diagonal mask", "no mask"
 T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
@@ -71,14 +71,14 @@ Rows = dict[Column, list[Row | None]]
 
 
 def tables(
-    tables: Annotated[Sequence[int], option("default: all", type=int, nargs="+", choices=(1, 2, 3))] = (1, 2, 3),
-    only: Annotated[Sequence[str] | None, option("only columns with such a text", nargs="+", metavar="TEXT")] = None,
-    seeds: Annotated[int, option("runs of each column", type=positive)] = 3,
+    tables: Annotated[Sequence[int], "default: all", {"type": int, "nargs": "+", "choices": (1, 2, 3)}] = (1, 2, 3),
+    only: Annotated[Sequence[str] | None, "only columns with such a text", {"nargs": "+", "metavar": "TEXT"}] = None,
+    seeds: Annotated[int, "runs of each column"] = 3,
     train: Pairs = TRAIN,
     dev: Pairs = DEV,
-    test: Annotated[Path | None, option("likewise; without it the tables have no test BLEU", type=Path)] = None,
-    output: Annotated[Path, option("folder for runs and tables; what is there is not done again", type=Path)] = RUNS,
-    show: Annotated[bool, option("train nothing: write tables of what is finished", action="store_true")] = False,
+    test: Annotated[Path | None, "likewise; without it the tables have no test BLEU"] = None,
+    output: Annotated[Path, "folder for runs and tables; what is there is not done again"] = RUNS,
+    show: Annotated[bool, "train nothing: write tables of what is finished"] = False,
 ) -> int:
     """Make the three tables of the course's report with several seeds.
 
@@ -100,11 +100,8 @@ def tables(
     for number, several in columns.items():
         results = {column: [find_result(column.place(n, output), files) for n in range(seeds)] for column in several}
         if results:
-            parts += [
-                f"### {MODELS['tables'][str(number)]['title']}",
-                models(results, test is not None),
-                masks(results),
-            ]
+            title = f"### {MODELS['tables'][str(number)]['title']}"
+            parts += [title, models(results, test is not None), masks(results)]
     text = "\n\n".join(filter(None, parts))
     write_whole(output / "tables.md", text + "\n")
     print(text)

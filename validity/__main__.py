@@ -7,7 +7,7 @@ from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import CollectionError
 
 from . import calibration, hints, mutate, outside, prove, same
-from .console import Command, main_of, make_parser
+from .console import Command, make_parser, run_one
 
 COMMANDS: Mapping[str, tuple[Command, str]] = {
     "prove": (prove.prove, "--component layers.LayerNorm"),
@@ -22,7 +22,7 @@ COMMANDS: Mapping[str, tuple[Command, str]] = {
 def main(arguments: list[str] | None = None) -> int:
     """Run one proof; return the exit status: 0 = proven, 1 = it failed, 2 = bad input, 130 = interrupted."""
     parser = make_parser("validity", __doc__, COMMANDS)
-    return main_of("validity", parser, arguments, {CollectionError: 1, SandboxUnavailableError: 1})
+    return run_one(parser, arguments, {CollectionError: 1, SandboxUnavailableError: 1})
 
 
 if __name__ == "__main__":

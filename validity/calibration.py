@@ -21,10 +21,10 @@ from tqdm import tqdm
 from autograder.grading.scoring import Score, read_references, read_translations
 from autograder.grading.scoring import score as bleu_of
 from foundation.assignment_file import read_assignment
-from foundation.command_line import at_least, positive
+from foundation.command_line import at_least
 from foundation.places import ROOT, TEST_REFERENCES
 
-from .console import option, run_python
+from .console import run_python
 
 SHARES = (0.01, 0.05)
 DRAWS = 200_000
@@ -34,10 +34,10 @@ INTERVAL_IN_ERRORS = 2 * 1.96  # a 95% interval, in standard errors
 
 
 def calibrate(
-    seeds: Annotated[int, option("number of seeds, 2 or more: one has no spread", type=at_least(2))] = 5,
-    preset: Annotated[str, option("the reference's settings")] = "course",
-    epochs: Annotated[int | None, option("default: the preset's", type=positive)] = None,
-    output: Annotated[Path, option("folder for runs", type=Path)] = RUNS,
+    seeds: Annotated[int, "number of seeds, 2 or more: one has no spread", {"type": at_least(2)}] = 5,
+    preset: Annotated[str, "the reference's settings"] = "course",
+    epochs: Annotated[int | None, "default: the preset's"] = None,
+    output: Annotated[Path, "folder for runs"] = RUNS,
 ) -> int:
     """Propose BLEU thresholds.
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import jinja2
 
@@ -16,20 +16,16 @@ from foundation.places import ROOT
 from foundation.whole_files import check_folder, write_whole
 
 Command = Callable[..., int]
-"""Does the work and returns the exit status. Its parameters are the options, annotated with `option(…)`; its docstring
-is the help: a line for the list of commands, then a paragraph."""
+"""Does the work and returns the exit status. Its docstring is the help: a line for the list of commands, a paragraph.
+Its parameters are the options, without a flag where they have no default: annotated with their help, and with what
+`add_argument` needs besides what follows from the type."""
+KINDS: dict[object, dict[str, Any]] = {int: {"type": positive}, Path: {"type": Path}, bool: {"action": "store_true"}}
 
-
-def option(text: str, **settings: Any) -> dict[str, Any]:
-    """The help of an option, and other settings of `add_argument`; without a default it has no flag."""
-    return {"help": text, **settings}
-
-
-Every = Annotated[int, option("only every N-th fault and variant", type=positive)]
-Start = Annotated[int, option("with --every: which of the N samples", type=int)]
-Jobs = Annotated[int, option("processes at a time", type=positive)]
-Pages = Annotated[Path | None, option("folder for the report's pages (default: no pages)", type=Path)]
-Component = Annotated[str | None, option("only this component: module.Name, Name, or the number of a task")]
+Every = Annotated[int, "only every N-th fault and variant"]
+Start = Annotated[int, "with --every: which of the N samples", {"type": int}]
+Jobs = Annotated[int, "processes at a time"]
+Pages = Annotated[Path | None, "folder for the report's pages (default: no pages)"]
+Component = Annotated[str | None, "only this component: module.Name, Name, or the number of a task"]
 
 
 def make_parser(program: str, description: str | None, commands: Mapping[str, tuple[Command, str]]) -> Parser:
@@ -43,21 +39,21 @@ def make_parser(program: str, description: str | None, commands: Mapping[str, tu
         sub.set_defaults(command=command)
         hints = get_type_hints(command, include_extras=True)
         for parameter in inspect.signature(command).parameters.values():
-            [settings] = hints[parameter.name].__metadata__
+            kind = hints[parameter.name]
+            text, *others = kind.__metadata__
+            [settings] = [KINDS[of] for of in (kind.__origin__, *get_args(kind.__origin__)) if of in KINDS] or [{}]
+            settings = settings | dict(*others)
             is_positional = parameter.default is parameter.empty or settings.get("nargs") == "?"
             flag = parameter.name if is_positional else f"--{parameter.name.replace('_', '-')}"
             default = None if parameter.default is parameter.empty else parameter.default
             if default not in (None, "", False) and not isinstance(default, tuple):
-                shown = str(default).removeprefix(f"{ROOT}{os.sep}")
-                settings = settings | {"help": f"{settings['help']} (default: {shown})"}
-            sub.add_argument(flag, default=default, **settings)
+                text += f" (default: {str(default).removeprefix(f'{ROOT}{os.sep}')})"
+            sub.add_argument(flag, default=default, help=text, **settings)
     return parser
 
 
-def main_of(
-    program: str, parser: Parser, arguments: list[str] | None, others: Mapping[type[Exception], int] = {}
-) -> int:
-    """Run one command; return the exit status: 0 = proven, 1 = a proof failed, 2 = bad input, 130 = interrupted."""
+def run_one(parser: Parser, arguments: list[str] | None, others: Mapping[type[Exception], int]) -> int:
+    """Run one command; return the exit status: see `run_command`."""
     print_anywhere()
     options = vars(parser.parse_args(arguments))
     command: Command = options.pop("command")
@@ -67,7 +63,7 @@ def main_of(
             check_folder(options["output"])  # before the work begins
         return command(**options)
 
-    return run_command(program, work, others)
+    return run_command(parser.prog.rpartition(" ")[2], work, others)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -84,16 +80,14 @@ def write_page(folder: Path, name: str, **values: object) -> None:
     write_whole(folder / f"{name}.md", template.render(values))
 
 
-def run_python(*words: object, cwd: Path = ROOT) -> str:
-    """Run `python WORDS`, in a folder whose packages come before those of the repository; return what it prints.
+def run_python(*words: object) -> str:
+    """Run `python WORDS` in the repository; return what it prints.
 
-    Raises:
-        UserError: if it fails, with the last line that it printed.
-        KeyboardInterrupt: if Ctrl-C has ended it.
+    Raises: UserError if it fails, with the last line that it printed; KeyboardInterrupt if Ctrl-C has ended it.
     """
     command = [sys.executable, *map(str, words)]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, errors="replace")  # noqa: S603
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, errors="replace")  # noqa: S603
     if done.returncode == INTERRUPTED:
         raise KeyboardInterrupt
     if done.returncode:

@@ -18,15 +18,16 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
 
-from .console import Jobs, option
+from .console import Jobs
 from .run_tests import Version, run_versions
 
 WORDS = {"right": "get their hint", "two": "get it beside another", "wrong": "get a wrong one", "none": "get none"}
 MOST_WRONG = 0.03
-IdText = Annotated[str, option("compute only patterns of faults whose id contains this text")]
 
 
-def measure(fault: IdText = "", jobs: Jobs = 1) -> int:
+def measure(
+    fault: Annotated[str, "compute only patterns of faults whose id contains this text"] = "", jobs: Jobs = 1
+) -> int:
     """Compute the patterns by which mistakes are named.
 
     Put every known fault into the reference, run the tests of its task with the seed of hints, and write the patterns
@@ -54,8 +55,7 @@ def patterns_of(faults: Sequence[Fault], assignment: Assignment, jobs: int = 1) 
     markers = {task.number: (task.marker,) for task in assignment.tasks}
     versions = [Version(fault.id, apply(fault, sources), [SEED], markers[fault.task]) for fault in faults]
     return {
-        run.version: pattern_of(outcome for outcomes in run.outcomes.values() for outcome in outcomes)
-        for run in run_versions(versions, sources, assignment, jobs, "hints")
+        run.version: pattern_of(run.all_outcomes) for run in run_versions(versions, sources, assignment, jobs, "hints")
     }
 
 

@@ -24,11 +24,11 @@ from autograder.own_work.operators import mutations, own_attribute
 from autograder.own_work.student_lines import WHOLE, with_code
 from autograder.testing.results import State
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.command_line import UserError, positive
+from foundation.command_line import UserError
 from foundation.places import REFERENCE, ROOT
 from release.skeleton import Region, Source, find_regions, is_text, parse_source
 
-from .console import Jobs, Pages, Start, option, table, write_page
+from .console import Jobs, Pages, Start, table, write_page
 from .run_tests import Version, finds_fault, markers_of_tasks, run_versions
 
 KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
@@ -77,12 +77,12 @@ class Mutant:
 
 
 def mutate(
-    task: Annotated[str | None, option("only mutants of this task's solutions, such as 1.3")] = None,
-    text: Annotated[str, option("only mutants whose name contains this text")] = "",
-    every: Annotated[int, option("only every N-th mutant, with --kit function", type=positive)] = 1,
+    task: Annotated[str | None, "only mutants of this task's solutions, such as 1.3"] = None,
+    text: Annotated[str, "only mutants whose name contains this text"] = "",
+    every: Annotated[int, "only every N-th mutant, with --kit function"] = 1,
     start: Start = 0,
     jobs: Jobs = 1,
-    kit: Annotated[bool, option("mutants of all other code, for the fast tests", action="store_true")] = False,
+    kit: Annotated[bool, "mutants of all other code, for the fast tests"] = False,
     output: Pages = None,
 ) -> int:
     """Prove the component tests with mutants of the solutions.
@@ -94,10 +94,8 @@ def mutate(
     if kit:
         return mutate_kit(text, every, start)
     assignment, sources = read_assignment(), read_sources(REFERENCE, REFERENCE)
-    mutants = [mutant for mutant in make_mutants(sources, assignment, task) if text in mutant.name][
-        start % every :: every
-    ]
-    if not mutants:
+    matching = [mutant for mutant in make_mutants(sources, assignment, task) if text in mutant.name]
+    if not (mutants := matching[start % every :: every]):
         raise UserError("no mutant matches --task and --text")
     reasons = read_equivalents(assignment)
     versions = [
@@ -112,17 +110,16 @@ def mutate(
     ]
     by_name, fates, broken = {mutant.name: mutant for mutant in mutants}, dict.fromkeys(mutants, KILLED), []
     for run in run_versions(versions, sources, assignment, jobs, "mutate"):
-        outcomes = [outcome for marked in run.outcomes.values() for outcome in marked]
-        if not finds_fault(outcomes):
+        if not finds_fault(run.all_outcomes):
             mutant = by_name[run.version]
             fates[mutant] = EQUIVALENT if mutant.key in reasons else SURVIVED
-        messages = [f"{outcome.test}: {outcome.message}" for outcome in outcomes if outcome.state is State.GRADER_ERROR]
-        broken += [f"{run.version}: {message}" for message in messages]
+        errors = [outcome for outcome in run.all_outcomes if outcome.state is State.GRADER_ERROR]
+        broken += [f"TEST BROKE {run.version}: {error.test}: {error.message}" for error in errors]
     if output is not None:
         write_mutation_page(output, fates, reasons)
     survivors = [f"SURVIVED {mutant.name}" for mutant, fate in fates.items() if fate == SURVIVED]
     totals = "mutants: {}, killed: {}, equivalent: {}, survivors: {}".format(*counts(fates.values()))
-    print("\n".join([*survivors, *(f"TEST BROKE {message}" for message in broken), totals]))
+    print(*survivors, *broken, totals, sep="\n")
     return int(bool(survivors or broken))
 
 
@@ -162,7 +159,7 @@ def mutate_kit(text: str, every: int, start: int) -> int:
 
     Raises: UserError where no function matches, or tests fail without a mutant.
     """
-    chance, known, fates = random.Random(start), dict[str, str](), list[str]()  # noqa: S311  no secret
+    chance, sound, fates = random.Random(start), set[str](), list[str]()  # noqa: S311  no secret
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         clone = Path(name, "kit")
         subprocess.run(["git", "clone", "-q", "--shared", str(ROOT), str(clone)], check=True)  # noqa: S603, S607
@@ -173,16 +170,15 @@ def mutate_kit(text: str, every: int, start: int) -> int:
         functions = [place for path in chosen for place in functions_in(path, clone)]
         if not functions:
             raise UserError("no function of the kit matches --text")
-        for source, region, definition in functions[start % every :: every]:
+        for source, region in functions[start % every :: every]:
             tests = tests_of(Path(source.path))
-            several = _mutants_in(source.path.removesuffix(".py"), source, region, definition, chance)
+            several = _mutants_in(source.path.removesuffix(".py"), source, region, chance)
             mutant = next(several, None) if tests else None
             if mutant is None:
                 continue
-            if tests not in known:
-                known[tests] = run_tests(clone, tests)
-            if known[tests]:
-                raise UserError(f"{tests} fails without a mutant: {known[tests]}")
+            if tests not in sound and (failure := run_tests(clone, tests)):
+                raise UserError(f"{tests} fails without a mutant: {failure}")
+            sound.add(tests)
             (clone / source.path).write_text(mutant.text, encoding="utf-8")
             fates.append(KILLED if run_tests(clone, tests) else SURVIVED)
             (clone / source.path).write_text(source.text, encoding="utf-8")
@@ -191,13 +187,13 @@ def mutate_kit(text: str, every: int, start: int) -> int:
     return int(fates.count(KILLED) < LEAST_KILLED * len(fates))
 
 
-def functions_in(path: Path, root: Path) -> Iterator[tuple[Source, Region, ast.stmt]]:
-    """Yield the functions of a module and of its classes, each with the definition at the top that holds it."""
+def functions_in(path: Path, root: Path) -> Iterator[tuple[Source, Region]]:
+    """Yield the functions of a module and of its classes."""
     source = parse_source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
     for definition in source.tree.body:
         for function in definition.body if isinstance(definition, ast.ClassDef) else [definition]:
             if isinstance(function, ast.FunctionDef):
-                yield source, Region("", function.lineno, end_line(function) + 1, function.name), definition
+                yield source, Region("", function.lineno, end_line(function) + 1, function.name)
 
 
 def tests_of(path: Path) -> str:
@@ -224,8 +220,7 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
 
     Tasks of understanding have none: what students hand in there are tests and answers, not code that is judged.
 
-    Raises:
-        ReleaseError: where the markers of the solutions are not sound.
+    Raises: ReleaseError where the markers of the solutions are not sound.
     """
     numbers = [task.number for task in assignment.tasks]
     wanted = {each.number for each in assignment.tasks if not each.understanding and task in (None, each.number)}
@@ -235,18 +230,16 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
             continue
         source = parse_source(sources[module][0], sources[module][1])
         for region in find_regions(source, numbers):
-            if region.number in wanted:
-                [definition] = [node for node in source.tree.body if node.lineno <= region.begin <= end_line(node)]
-                for mutant in _mutants_in(module, source, region, definition):
-                    mutants.setdefault((module, region.function, mutant.dump), mutant)
+            for mutant in _mutants_in(module, source, region) if region.number in wanted else ():
+                mutants.setdefault((module, region.function, mutant.dump), mutant)
     return list(mutants.values())
 
 
-def _mutants_in(
-    module: str, source: Source, region: Region, definition: ast.stmt, chance: random.Random | None = None
-) -> Iterator[Mutant]:
+def _mutants_in(module: str, source: Source, region: Region, chance: random.Random | None = None) -> Iterator[Mutant]:
     """Yield all mutants of a region, without those that are no change: in order, or as `chance` shuffles them."""
-    unchanged, place = ast.dump(definition), source.tree.body.index(definition)
+    body = source.tree.body
+    [place] = [place for place, node in enumerate(body) if node.lineno <= region.begin <= end_line(node)]
+    definition, unchanged = body[place], ast.dump(body[place])
     changes = [
         (node, operator, other)
         for node in _nodes(definition, region)

@@ -33,7 +33,7 @@ from foundation.assignment_tables import Forbidden
 from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ROOT, SKELETON
 
-from .console import Pages, option, table, write_page
+from .console import Pages, table, write_page
 from .outside_formulas import message_of
 from .outside_verdicts import JUDGES
 
@@ -43,6 +43,7 @@ SEED = 20_261_128
 PAGE = ROOT / "docs" / "proof" / "outside.md"
 TESTING = ("arguments", "case", "comparison", "fitting", "observation", "results", "subject")
 """Modules of `autograder.testing` that decide how a test ends."""
+CLONES = "folder with a git clone owner+name of each repository; default: only see whether docs/proof is up to date"
 MOST_WHY, MOST_LINES = 240, 40
 """Characters of the kit's reason; lines of an adapter."""
 
@@ -79,11 +80,9 @@ class Repository:
 
     def write_submission(self, clone: Path, folder: Path) -> None:
         """Write the files at the commit, and the adapter, as a submission."""
-        names = {}  # as modules may be called: "notebook_6___Attention.ipynb"
-        for file in self.files:
-            names[file] = re.sub(
-                r"(^|/)(?=\d)", r"\1notebook_", re.sub(r"[- ()]", "_", file.removeprefix(f"{self.root}/"))
-            )
+        names = {file: re.sub(r"[- ()]", "_", file.removeprefix(f"{self.root}/")) for file in self.files}
+        # As modules may be called: "notebook_6___Attention.ipynb".
+        names = {file: re.sub(r"(^|/)(?=\d)", r"\1notebook_", name) for file, name in names.items()}
         own = {str(Path(name).with_suffix("")).replace("/", ".") for name in names.values()}
         for file, name in names.items():
             path = (folder / name).with_suffix(".py")
@@ -198,7 +197,7 @@ def verdicts_of(task: Task, sandbox: Sandbox) -> dict[str, str]:
 
 def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str]) -> Iterator[Row]:
     """A row for each item of a task; a person's finding counts more than a computed one."""
-    wrong, unknown = set[str](), set[str]()
+    found = dict[str, str]()
     for mark in result.items:
         missed = [outcome for outcome in result.outcomes if outcome.item == mark.name and outcome.state != State.PASSED]
         to_people = [outcome.state.value for outcome in missed if not outcome.state.has_mark]
@@ -208,22 +207,17 @@ def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str
         verdict = "unknown" if reason is None else "wrong" if reason else "right"
         if mark.name in by_hand:
             verdict, _, reason = by_hand[mark.name].partition(": ")
-        if verdict != "wrong" and mark.requires in wrong:  # as the rubric has it
-            verdict, reason = "wrong", f"counts only with: {mark.requires}"
-        elif verdict == "right" and mark.requires in unknown:
-            verdict, reason = "unknown", f"counts only with: {mark.requires}"
-        wrong |= {mark.name} if verdict == "wrong" else set()
-        unknown |= {mark.name} if verdict == "unknown" and kit != "kept" else set()
+        required = found.get(mark.requires, "right")
+        if required == "wrong" != verdict or (required, verdict) == ("unknown", "right"):  # as the rubric has it
+            verdict, reason = required, f"counts only with: {mark.requires}"
+        found[mark.name] = "right" if (verdict, kit) == ("unknown", "kept") else verdict
         yield Row(result.task.number, mark.name, kit, why[:MOST_WHY], verdict, reason or "")
 
 
-CLONES = "folder with a git clone owner+name of each repository; default: only see whether docs/proof is up to date"
-
-
 def outside(
-    folder: Annotated[Path | None, option(CLONES, type=Path, nargs="?")] = None,
-    repository: Annotated[str, option("only those whose description's file name contains this text")] = "",
-    fetch: Annotated[bool, option("clone what is missing in the folder", action="store_true")] = False,
+    folder: Annotated[Path | None, CLONES, {"nargs": "?"}] = None,
+    repository: Annotated[str, "only those whose description's file name contains this text"] = "",
+    fetch: Annotated[bool, "clone what is missing in the folder"] = False,
     output: Pages = None,
 ) -> int:
     """Examine the tests with code that nobody here wrote.
@@ -283,13 +277,10 @@ def write_verdicts(folder: Path, examined: list[tuple[Repository, list[Row], str
         tasks = ", ".join(sorted({row.task for row in rows}))
         code.append((source.link, source.kind, source.licence, tasks, kept))
     causes = ((*key, len(names), ", ".join(names)) for key, names in sorted(lost.items()))
-    heads = ("code", "task", "item", "verdicts", "the kit's reason")
-    write_page(
-        folder,
-        "outside",
-        version=tests_version(),
-        counted=counted([row for _, rows, _ in examined for row in rows]),
-        disputed=table(heads, disputed) if disputed else "None.",
-        lost=table(("task", "item", "what differs", "number", "code"), causes),
-        code=table(("code", "kind", "licence", "tasks", "items kept"), code),
-    )
+    tables = {
+        "disputed": table(("code", "task", "item", "verdicts", "the kit's reason"), disputed) if disputed else "None.",
+        "lost": table(("task", "item", "what differs", "number", "code"), causes),
+        "code": table(("code", "kind", "licence", "tasks", "items kept"), code),
+    }
+    total = counted([row for _, rows, _ in examined for row in rows])
+    write_page(folder, "outside", version=tests_version(), counted=total, **tables)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import permutations, product
+from itertools import permutations, product, starmap
 from typing import Any, NamedTuple
 
 import torch
@@ -184,26 +184,20 @@ class Parts:
 class Reading(NamedTuple):
     """Which parameter plays which part."""
 
-    order: tuple[int, ...]  # places of the query's, key's, value's and output's map
+    side_by_side: tuple[bool, bool]  # whether the features of a head stand together, but of keys; and of keys
+    less: int  # what is subtracted from d in the variance: a norm is judged in a task of its own
+    turned: bool  # whether matrices are (in, out)
     attentions: tuple[int, ...]  # places of self-attention and cross-attention
     norms: tuple[int, ...]
-    turned: bool  # whether matrices are (in, out)
-    less: int  # what is subtracted from d in the variance: a norm is judged in a task of its own
-    side_by_side: tuple[bool, bool]  # whether the features of a head stand together, but of keys; and of keys
+    order: tuple[int, ...]  # places of the query's, key's, value's and output's map
 
 
 def readings(n_attentions: int = 1, n_norms: int = 0) -> Iterator[Reading]:
     """All readings, the usual first."""
-    kinds = product(
-        ((True, True), (False, False), (True, False)),
-        (0, 1),
-        (False, True),
-        permutations(range(n_attentions)),
-        permutations(range(n_norms)),
-    )
-    for side_by_side, less, turned, attentions, norms in kinds:
-        for order in (*permutations(range(4)), *permutations(range(3, 7))):  # of lists of heads, in two ways
-            yield Reading(order, attentions, norms, turned, less, side_by_side)
+    sides = (True, True), (False, False), (True, False)
+    places = permutations(range(n_attentions)), permutations(range(n_norms))
+    orders = *permutations(range(4)), *permutations(range(3, 7))  # of lists of heads, in two ways
+    return starmap(Reading, product(sides, (0, 1), (False, True), *places, orders))
 
 
 class Tested:

@@ -292,12 +292,10 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
         is_free = not rate and not torch.equal(got, again)  # a part of its own may have a rate of its own
         return "" if is_free else apart(got, wanted, 1e-3)
 
-    def outputs(*sizes: tuple[int, int]) -> str:
-        return first(compare(*draw(*axes, masked=False)) for axes in sizes)
+    def outputs(*sizes: tuple[int, int], masked: bool = False) -> str:
+        return first(compare(*draw(*axes, masked=masked)) for axes in sizes)
 
-    def masks() -> str:
-        return first(compare(*draw(*axes)) for axes in ((5, 6), (5, 5), (40, 50)))
-
+    masks = partial(outputs, (5, 6), (5, 5), (40, 50), masked=True)
     n_weights = max(1, n_layers) * (1 + is_decoder)
     return {
         "sublayers": partial(outputs, (5, 6)),

@@ -20,10 +20,10 @@ from autograder.course.catalogue import Fault, apply, extent_of
 from autograder.intake.sources import Sources, read_sources
 from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.command_line import UserError, positive
+from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT_FILE, REFERENCE
 
-from .console import Component, Jobs, Pages, Start, option, table, write_page
+from .console import Component, Jobs, Pages, Start, table, write_page
 from .run_tests import Run, Version, finds_fault, markers_of_tasks, run_versions
 from .variants import Variant, choose_faults, choose_variants
 
@@ -35,16 +35,6 @@ AROUND = {  # part -> the component that has a copy of it, and the task that jud
     "layers.FeedForward": ("layers.EncoderLayer", "2.1"),
 }
 TESTS = {"own": "the tests of their own components", "all": "all tests with the first seed"}
-
-Sample = Annotated[int, option("only every N-th fault and variant, but all faults under a condition", type=positive)]
-Seeds = Annotated[int, option("seeds per fault and variant", type=positive)]
-VariantSeeds = Annotated[int | None, option("seeds per variant (default: as --seeds)", type=positive)]
-IdText = Annotated[str, option("only faults (and variants) whose id contains this text")]
-Only = Annotated[str | None, option("default: both", choices=("faults", "variants"))]
-Tests = Annotated[str, option("run the tests of a version's components, or with the first seed all", choices=TESTS)]
-ReferenceFolder = Annotated[Path, option("folder of the annotated solution", type=Path)]
-Inside = Annotated[bool, option("put faults into copies that another component has of a part", action="store_true")]
-AssignmentPlace = Annotated[Path, option("an assignment's file or folder", type=Path)]
 
 
 @dataclass
@@ -116,18 +106,20 @@ class Proof:
 
 def prove(
     component: Component = None,
-    fault: IdText = "",
-    only: Only = None,
-    every: Sample = 1,
+    fault: Annotated[str, "only faults (and variants) whose id contains this text"] = "",
+    only: Annotated[str | None, "default: both", {"choices": ("faults", "variants")}] = None,
+    every: Annotated[int, "only every N-th fault and variant, but all faults under a condition"] = 1,
     start: Start = 0,
-    seeds: Seeds = 1,
-    variant_seeds: VariantSeeds = None,
-    tests: Tests = "own",
+    seeds: Annotated[int, "seeds per fault and variant"] = 1,
+    variant_seeds: Annotated[int | None, "seeds per variant (default: as --seeds)"] = None,
+    tests: Annotated[
+        str, "run the tests of a version's components, or with the first seed all", {"choices": TESTS}
+    ] = "own",
     jobs: Jobs = 1,
-    inside: Inside = False,
+    inside: Annotated[bool, "put faults into copies that another component has of a part"] = False,
     output: Pages = None,
-    reference: ReferenceFolder = REFERENCE,
-    assignment: AssignmentPlace = ASSIGNMENT_FILE,
+    reference: Annotated[Path, "folder of the annotated solution"] = REFERENCE,
+    assignment: Annotated[Path, "an assignment's file or folder"] = ASSIGNMENT_FILE,
 ) -> int:
     """Prove the component tests.
 
@@ -139,7 +131,11 @@ def prove(
     judged = replace(whole, tasks=tuple(task for task in whole.tasks if not task.is_answered))
     faults = choose_faults(judged, component, fault, every, start) if only != "variants" else []
     if inside:
-        placed, correct = [*faults_inside(faults, sources)], copies_inside(sources)
+        placed = [*faults_inside(faults, sources)]
+        correct = [
+            Variant(part, "A copy in place of a call.", write_out(part, sources, sources), (around,))
+            for part, (around, _) in AROUND.items()
+        ]
     else:
         placed = [(each, apply(each, sources)) for each in faults]
         correct = choose_variants(judged, sources, component, fault, every, start) if only != "faults" else []
@@ -163,18 +159,8 @@ def faults_inside(faults: Iterable[Fault], sources: Sources) -> Iterator[tuple[F
     for fault in faults:
         if fault.component in AROUND and all(edit.within == fault.component for edit in fault.edits):
             around, task = AROUND[fault.component]
-            yield (
-                replace(fault, component=around, task=task),
-                write_out(fault.component, apply(fault, sources), sources),
-            )
-
-
-def copies_inside(sources: Sources) -> list[Variant]:
-    """Return the components that have an intact copy of a part."""
-    return [
-        Variant(part, "A copy in place of a call.", write_out(part, sources, sources), (around,))
-        for part, (around, _) in AROUND.items()
-    ]
+            written = write_out(fault.component, apply(fault, sources), sources)
+            yield replace(fault, component=around, task=task), written
 
 
 def write_out(part: str, copied: Sources, sources: Sources) -> Sources:
@@ -207,7 +193,7 @@ def run_proof(proof: Proof, reference: Sources, faults: Sequence[tuple[Fault, So
     runs: dict[str, list[Run]] = {}
     for run in run_versions(versions, reference, assignment, jobs, "prove"):
         runs.setdefault(run.version, []).append(run)
-        for outcome in [] if run.version.startswith("fault ") else sum(run.outcomes.values(), []):
+        for outcome in [] if run.version.startswith("fault ") else run.all_outcomes:
             if outcome.state != State.PASSED:
                 failure = f"seed {run.seed}, {outcome.test}: {outcome.state}: {outcome.message}"
                 proof.wrong.setdefault(run.version.removeprefix("variant "), []).append(failure)

@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from tqdm import tqdm
 from autograder.intake.sources import Sources
 from autograder.running.collection import Collection, InProcessSubmission
 from autograder.sandbox.worker.loading import MissingComponentError
-from autograder.testing.case import SubmissionUnderTest
 from autograder.testing.results import CollectionError, Outcome, State
 from foundation.assignment_file import Assignment
 from foundation.processes import CPU, FAILED, run_forked, time_limit
@@ -61,13 +59,17 @@ class Run:
     seed: int
     outcomes: dict[str, list[Outcome]]
 
+    @property
+    def all_outcomes(self) -> list[Outcome]:
+        """Those of all tasks."""
+        return sum(self.outcomes.values(), [])
+
 
 class Recorder(Collection):
     """The tests as they run on trusted code in this process."""
 
     def __init__(self, assignment: Assignment) -> None:
-        self.assignment = assignment
-        self._paths: set[str] = set()
+        self.assignment, self._paths = assignment, set[str]()
         super().__init__(assignment)
 
     def describe(self, error: BaseException) -> tuple[State, str]:
@@ -104,25 +106,33 @@ class Recorder(Collection):
         """Run the tests of these versions on a submission, so that no child pays for what torch imports late."""
         # An alarm in the middle of an import would leave half a module behind: the slowest one comes first.
         importlib.import_module("torch._dynamo")
-        everything = {marker for item in self.items for marker in markers_of(item)}
-        if cold := {marker for version in versions for marker in version.markers or everything} - WARM:
-            list(run_here(self, Version("warm-up", sources, [0], tuple(sorted(cold)))))
+        if cold := {marker for version in versions for marker in self.markers_for(version)} - WARM:
+            list(self.run(Version("warm-up", sources, [0], tuple(sorted(cold)))))
             WARM.update(cold)
 
-    def run(self, version: Version, submission: SubmissionUnderTest) -> Iterator[Run]:
+    def markers_for(self, version: Version) -> set[str]:
+        """The markers of the tests that run on a version."""
+        return {*version.markers} or {marker for item in self.items for marker in markers_of(item)}
+
+    def run(self, version: Version) -> Iterator[Run]:
         """Runs the tests of a version in this process, once for each seed."""
         self._paths = {path for path, _ in version.sources.values()}
-        for seed in version.seeds:
-            self.hand_over(submission, seed)
-            run = Run(version.name, seed, {})
-            for item in self.chosen(version):
-                self.run_items([item])
-                outcome = self.outcomes[item.nodeid]
-                for marker in markers_of(item):
-                    run.outcomes.setdefault(marker, []).append(outcome)
-                if version.until_failure and outcome.state != State.PASSED:
-                    break
-            yield run
+        submission = InProcessSubmission(dict(version.sources), self.assignment)
+        try:
+            with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+                for seed in version.seeds:
+                    self.hand_over(submission, seed)
+                    run = Run(version.name, seed, {})
+                    for item in self.chosen(version):
+                        self.run_items([item])
+                        outcome = self.outcomes[item.nodeid]
+                        for marker in markers_of(item):
+                            run.outcomes.setdefault(marker, []).append(outcome)
+                        if version.until_failure and outcome.state != State.PASSED:
+                            break
+                    yield run
+        finally:
+            submission.close()
 
 
 def markers_of(item: pytest.Item) -> list[str]:
@@ -148,8 +158,7 @@ def run_versions(
 
     The reference is run once at first; `bar` names the progress on the terminal, "" = none is shown.
 
-    Raises:
-        CollectionError: where the tests cannot be collected, or a version would pass because no test runs on it.
+    Raises: CollectionError where the tests cannot be collected, or a version would pass because no test runs on it.
     """
     recorder = Recorder(assignment)
     for version in versions:
@@ -157,10 +166,9 @@ def run_versions(
             raise CollectionError(f"no test is marked {' or '.join(version.markers) or 'with a task'}")
     recorder.warm_up(reference, versions)
     most_seeds = max((len(version.seeds) for version in versions), default=0)
-    work = partial(run_here, recorder)
     tqdm.monitor_interval = 0  # no thread: this process forks
     with tqdm(total=len(versions), desc=bar, unit="version", disable=None if bar else True, leave=False) as progress:
-        for version, message in run_forked(versions, work, SECONDS_A_SEED * most_seeds, jobs):
+        for version, message in run_forked(versions, recorder.run, SECONDS_A_SEED * most_seeds, jobs):
             if isinstance(message, Run):
                 yield message
                 continue
@@ -169,15 +177,5 @@ def run_versions(
                 # The version may have ended its process. It cannot have raised the exception: that ends a test.
                 state = State.GRADER_ERROR if message.status == FAILED else State.ERROR
                 outcome = Outcome("all tests", state, f"the tests' process was lost: {message.reason}")
-                markers = version.markers or {marker for item in recorder.items for marker in markers_of(item)}
+                markers = recorder.markers_for(version)
                 yield Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers})
-
-
-def run_here(recorder: Recorder, version: Version) -> Iterator[Run]:
-    """Runs the tests of a version in this process."""
-    submission = InProcessSubmission(dict(version.sources), recorder.assignment)
-    try:
-        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-            yield from recorder.run(version, submission)
-    finally:
-        submission.close()

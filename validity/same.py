@@ -5,7 +5,6 @@ Known faults and correct variants run both ways, with the tests of the tasks tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
@@ -15,23 +14,25 @@ from autograder.intake.sources import Sources, read_sources
 from autograder.running.collected_tests import CollectedTests
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
-from autograder.testing.results import Outcome
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE
 from foundation.processes import Ended, ask_forked
 
-from .console import Component, Every, Jobs, Start, option
-from .run_tests import SECONDS_A_SEED, Recorder, Version, markers_of_tasks, run_here
+from .console import Component, Every, Jobs, Start
+from .run_tests import SECONDS_A_SEED, Recorder, Version, markers_of_tasks
 from .variants import choose_faults, choose_variants
 
 SEEDS = 5
 """Code that acts by chance may end either way: tests differ if they do with each of so many seeds."""
-NameText = Annotated[str, option("only faults and variants whose name contains this text")]
 
 
 def compare(
-    component: Component = None, text: NameText = "", every: Every = 1, start: Start = 0, jobs: Jobs = 1
+    component: Component = None,
+    text: Annotated[str, "only faults and variants whose name contains this text"] = "",
+    every: Every = 1,
+    start: Start = 0,
+    jobs: Jobs = 1,
 ) -> int:
     """Prove that home and grading agree.
 
@@ -73,25 +74,19 @@ def differences(recorder: Recorder, graded: CollectedTests, zygote: Zygote, vers
     different: dict[str, str] = {}
     with Sandbox(version.sources, recorder.assignment, zygote=zygote) as sandbox:
         for seed in version.seeds:
-            [run] = run_here(recorder, replace(version, seeds=[seed]))
+            [run] = recorder.run(replace(version, seeds=[seed]))
             with_seed = dict[str, str]()
             for marker in version.markers:
                 [outcomes] = [ends[marker] for ends in graded.run(sandbox, seed, only=marker) if ends]
                 sandbox.restart()
-                with_seed |= different_states(run.outcomes[marker], outcomes)
+                by_id = {outcome.nodeid: outcome for outcome in outcomes}
+                for home in run.outcomes[marker]:
+                    if home.state != (other := by_id[home.nodeid]).state:
+                        ends = (f"{end.state} {end.message[:300]!r}" for end in (home, other))
+                        with_seed[home.nodeid] = "{}: at home {}; graded {}".format(home.test, *ends)
             is_first = seed == version.seeds[0]
             different = {test: line for test, line in with_seed.items() if is_first or test in different}
             if not different:
                 break
     listed = [*sandbox.notices.seen, *sandbox.notices.unguarded] if version.name.startswith("variant ") else []
     return [*different.values(), *(f"listed for a reader: {notice}" for notice in listed)]
-
-
-def different_states(at_home: list[Outcome], graded: list[Outcome]) -> Iterator[tuple[str, str]]:
-    """Tests that end in another state, by id, with both messages."""
-    by_id = {outcome.nodeid: outcome for outcome in graded}
-    for home in at_home:
-        other = by_id[home.nodeid]
-        if home.state != other.state:
-            ends = (f"{way} {end.state} {end.message[:300]!r}" for way, end in (("at home", home), ("graded", other)))
-            yield home.nodeid, f"{home.test}: {'; '.join(ends)}"

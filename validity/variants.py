@@ -77,12 +77,7 @@ def choose_faults(
 
 
 def choose_variants(
-    assignment: Assignment,
-    reference: Sources,
-    component: str | None = None,
-    text: str = "",
-    every: int = 1,
-    start: int = 0,
+    assignment: Assignment, reference: Sources, component: str | None, text: str, every: int = 1, start: int = 0
 ) -> list[Variant]:
     """The variants of a component whose name has this text; of these a sample."""
     variants = [variant for variant in read_variants(assignment, reference) if text in variant.name]

@@ -25,6 +25,7 @@ from ..intake.sources import Source, Sources, read_modules
 PATTERNS = "misconceptions/patterns.json"
 """In the assignment's folder: what tests see of each fault, by its id; `validity hints` writes it."""
 FILE = {"component": TEXT, "task": TEXT}
+_load = cache(tomllib.loads)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def faults_of(assignment: Assignment, kind: str = "fault") -> list[Fault]:
     faults: dict[str, Fault] = {}
     for path in sorted((assignment.folder / "misconceptions").glob("*.toml")):
         try:
-            content = _content(path.read_text(encoding="utf-8"))
+            content = _load(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise UserError(f"{path.name}: {error}") from None
         shared = read_values(FILE, content, f"{path.name}: ", ("fault", "conditional"))
@@ -86,11 +87,6 @@ def is_left_out(number: str, assignment: Assignment) -> bool:
         return False
     mark = re.compile(rf"\b{re.escape(marker)}\b")
     return any(mark.search(path.read_text(encoding="utf-8")) for path in (assignment.folder / "tests").glob("*.py"))
-
-
-@cache
-def _content(text: str) -> dict[str, Any]:
-    return tomllib.loads(text)
 
 
 def read_patterns(assignment: Assignment) -> dict[str, frozenset[str]]:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from autograder.course.catalogue import extent_of
 from autograder.intake.sources import Sources
+from foundation.assignment_file import read_assignment
+from validity.run_tests import Version, markers_of_tasks
 from validity.variants import splice
 
 IMPORTS = """from .attention import scaled_dot_product_attention
@@ -70,6 +72,12 @@ class Map:
     has_heads: bool = False
 
 
+def pairs(matrices: Sequence[str], biases: Sequence[str], maps: Sequence[Map]) -> list[Pair]:
+    """The matrices of maps, with the biases of those that have one."""
+    rest = iter(biases)
+    return [(matrix, next(rest) if linear.has_bias else "None") for matrix, linear in zip(matrices, maps, strict=False)]
+
+
 class Storage:
     """Parameters of a class: statements for its constructor, and the parts made of them by name."""
 
@@ -114,10 +122,9 @@ class Storage:
         sizes = ", ".join(shape.replace(",", " *") for shape in shapes)
         held = self.new(f"sum([{sizes}])")
         parts = [f"{held}.split([{sizes}])[{i}].view({shape})" for i, shape in enumerate(shapes)]
-        biases = iter(parts[len(maps) :])
-        return [(part, next(biases) if linear.has_bias else "None") for part, linear in zip(parts, maps, strict=False)]
+        return pairs(parts, parts[len(maps) :], maps)
 
-    def _biases(self, maps: Sequence[Map]) -> list[str]:
+    def _with_biases(self, matrices: Sequence[str], maps: Sequence[Map]) -> list[Pair]:
         """Biases beside the matrices: each a vector, perhaps with more axes, or all in one vector."""
         several = [linear for linear in maps if linear.has_bias]
         sizes = ", ".join(linear.columns for linear in several)
@@ -128,16 +135,12 @@ class Storage:
         else:
             shapes = [[linear.columns if size == "d" else size for size in style] for linear in several]
             found = [f"{self.new(*shape)}.flatten()" for shape in shapes]
-        rest = iter(found)
-        return [next(rest) if linear.has_bias else "None" for linear in maps]
-
-    def _with_biases(self, matrices: Sequence[str], maps: Sequence[Map]) -> list[Pair]:
-        return [*zip(matrices, self._biases(maps), strict=True)]
+        return pairs(matrices, found, maps)
 
     def _matrices(self, maps: Sequence[Map]) -> list[Pair]:
         """A parameter for each matrix, on either side of x."""
-        pairs = [(linear.rows, linear.columns) for linear in maps]
-        matrices = [self.new(*pair) if self.flip() else f"{self.new(*pair[::-1])}.T" for pair in pairs]
+        sizes = [(linear.rows, linear.columns) for linear in maps]
+        matrices = [self.new(*of) if self.flip() else f"{self.new(*of[::-1])}.T" for of in sizes]
         return self._with_biases(matrices, maps)
 
     def _modules(self, maps: Sequence[Map]) -> list[Pair]:
@@ -196,15 +199,17 @@ class Storage:
         self.parts[name] = f"({'1 + ' * is_from_1}{found['gain']})", found["shift"]
 
 
-def class_text(
-    name: str, signature: str, sizes: dict[str, str], storage: Storage, methods: str, first: Sequence[str] = ()
-) -> str:
-    """A class whose constructor runs the first lines, then makes the storage; its methods know the sizes."""
-    known = f"{', '.join(sizes)} = self.sizes"
-    lines = ["super().__init__()", *first, f"{known} = {', '.join(sizes.values())}", *storage.lines]
+def class_text(head: str, sizes: str, storage: Storage, forward: str, body: str, first: Sequence[str] = ()) -> str:
+    """A class, by its name and the arguments of its constructor, which runs the first lines and makes the storage.
+
+    The sizes are some of these arguments, under one letter each, which `forward` knows.
+    """
+    (name, signature), (letters, values) = head.split("(", 1), sizes.split(" = ")
+    known = f"{letters} = self.sizes"
+    lines = ["super().__init__()", *first, f"{known} = {values}", *storage.lines]
     constructor = "".join(f"        {line}\n" for line in lines)
-    text = f"class {name}(nn.Module):\n    def __init__(self, {signature}):\n{constructor}\n{methods}"
-    return text.replace("SIZES", known)
+    methods = f"    def forward(self, {forward}):\n        {known}\n{body}"
+    return f"class {name}(nn.Module):\n    def __init__(self, {signature}:\n{constructor}\n{methods}"
 
 
 def applied(storage: Storage, name: str, x: str) -> str:
@@ -220,34 +225,30 @@ def multi_headed_attention(chance: random.Random) -> str:
     storage, biases = Storage(chance), chance.choice(BIASES)
     maps = [Map(role, "d", "d", has, True) for role, has in zip("qkvo", biases, strict=True)]
     storage.add(maps, chance.choice(PATTERNS))
-    methods = "    def forward(self, query, key, value, mask=None):\n        SIZES\n"
+    body = ""
     for role, x in zip("qkv", ("query", "key", "value"), strict=True):
-        methods += f"        {role} = {applied(storage, role, x)}.unflatten(-1, (h, e)).transpose(1, 2)\n"
-    methods += chance.choice(ATTENDS)[1:] + "        joined = context.transpose(1, 2).flatten(2)\n"
-    methods += f"        return {applied(storage, 'o', 'joined')}, weights\n"
-    sizes = {"d": "d_model", "h": "n_heads", "e": "d_model // n_heads"}
-    return class_text("MultiHeadedAttention", "d_model, n_heads", sizes, storage, methods, CHECK)
+        body += f"        {role} = {applied(storage, role, x)}.unflatten(-1, (h, e)).transpose(1, 2)\n"
+    body += chance.choice(ATTENDS)[1:] + "        joined = context.transpose(1, 2).flatten(2)\n"
+    body += f"        return {applied(storage, 'o', 'joined')}, weights\n"
+    head, sizes = "MultiHeadedAttention(d_model, n_heads)", "d, h, e = d_model, n_heads, d_model // n_heads"
+    return class_text(head, sizes, storage, "query, key, value, mask=None", body, CHECK)
 
 
 def feed_forward(chance: random.Random) -> str:
     storage = Storage(chance)
     storage.add([Map("first", "d", "f"), Map("second", "f", "d")], chance.choice([[1, 1], [1, 1], [2]]))
     hidden, out = applied(storage, "first", "x"), applied(storage, "second", "hidden")
-    methods = f"    def forward(self, x):\n        SIZES\n        hidden = {hidden}.relu()\n        return {out}\n"
-    return class_text("FeedForward", "d_model, d_ff", {"d": "d_model", "f": "d_ff"}, storage, methods)
+    body = f"        hidden = {hidden}.relu()\n        return {out}\n"
+    return class_text("FeedForward(d_model, d_ff)", "d, f = d_model, d_ff", storage, "x", body)
 
 
 def layer_norm(chance: random.Random) -> str:
     storage = Storage(chance)
     storage.add_norm("norm")
     gain, shift = storage.parts["norm"]
-    methods = f"""    def forward(self, x):
-        SIZES
-        spread, mean = torch.var_mean(x, dim=-1, keepdim=True, unbiased=False)
-        return (x - mean) / (spread + epsilon).sqrt() * {gain} + {shift}
-"""
-    sizes = {"d": "d_model", "epsilon": "epsilon"}
-    return class_text("LayerNorm", "d_model, epsilon=1e-6", sizes, storage, methods)
+    body = "        spread, mean = torch.var_mean(x, dim=-1, keepdim=True, unbiased=False)\n"
+    body += f"        return (x - mean) / (spread + epsilon).sqrt() * {gain} + {shift}\n"
+    return class_text("LayerNorm(d_model, epsilon=1e-6)", "d, epsilon = d_model, epsilon", storage, "x", body)
 
 
 def input_embedding(chance: random.Random) -> str:
@@ -255,16 +256,15 @@ def input_embedding(chance: random.Random) -> str:
     storage.add([Map("table", "V", "d", has_bias=False)])
     table = storage.parts["table"][0]
     found = chance.choice([f"F.embedding(tokens, {table})", f"({table})[tokens]"])
-    methods = f"    def forward(self, tokens):\n        SIZES\n        return {found} * d**0.5\n"
-    sizes = {"V": "vocab_size", "d": "d_model"}
-    return class_text("InputEmbedding", "vocab_size, d_model", sizes, storage, methods)
+    body = f"        return {found} * d**0.5\n"
+    return class_text("InputEmbedding(vocab_size, d_model)", "V, d = vocab_size, d_model", storage, "tokens", body)
 
 
 def linear(chance: random.Random) -> str:
     storage = Storage(chance)
     storage.add([Map("projection", "d", "V", chance.choice([True, True, False]))])
-    methods = f"    def forward(self, x):\n        SIZES\n        return {applied(storage, 'projection', 'x')}\n"
-    return class_text("Linear", "d_model, vocab_size", {"d": "d_model", "V": "vocab_size"}, storage, methods)
+    body = f"        return {applied(storage, 'projection', 'x')}\n"
+    return class_text("Linear(d_model, vocab_size)", "d, V = d_model, vocab_size", storage, "x", body)
 
 
 DRAWN: dict[str, Callable[[random.Random], str]] = {
@@ -284,18 +284,8 @@ OWN_PARTS = {
 """For each component of several parts those that may be drawn, as classes of its own module."""
 
 
-@dataclass(frozen=True)
-class Layout:
-    """A drawn component in the reference's place."""
-
-    name: str
-    component: str
-    text: str
-    sources: Sources
-
-
-def drawn(reference: Sources, component: str, number: int, change: Callable[[str], str] = str) -> Layout:
-    """A layout, whose text may be changed."""
+def drawn(reference: Sources, component: str, number: int, change: Callable[[str], str] = str) -> Version:
+    """A drawn component in the reference's place, whose text may be changed, with the tests of its tasks."""
     module, name = component.partition(".")[0], f"{component}, {number}"
     path, whole = reference[module]
     chance = random.Random(name)
@@ -308,5 +298,5 @@ def drawn(reference: Sources, component: str, number: int, change: Callable[[str
             kind = part.partition(".")[2]
             text = re.sub(rf"(?:nn\.)?\b{kind}\(", f"Own{kind}(", text)
             text = DRAWN[part](chance).replace(f"class {kind}(", f"class Own{kind}(") + "\n\n" + text
-    text = change(IMPORTS + text)
-    return Layout(name, component, text, {**reference, module: (f"{path} {name}", splice(whole, text, Path(name))[0])})
+    sources = {**reference, module: (f"{path} {name}", splice(whole, change(IMPORTS + text), Path(name))[0])}
+    return Version(name, sources, [0], markers_of_tasks(read_assignment(), [component]))

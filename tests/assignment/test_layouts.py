@@ -6,12 +6,13 @@ The layouts are drawn from a seed. Tests take a sample of them, with `--whole` a
 import math
 import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from autograder.testing.results import State, worst
 from autograder.testing.results import tests_of as results_of
-from validity.run_tests import Version, markers_of_tasks, run_versions
+from validity.run_tests import run_versions
 
 from .layouts import drawn
 
@@ -33,12 +34,8 @@ MOST_FOR_A_READER = 0.03
 
 def states_of(layouts, reference, assignment):
     """The worst state of the tasks that judge a layout, and why, by its name."""
-    versions = [
-        Version(layout.name, layout.sources, [0], markers_of_tasks(assignment, [layout.component]))
-        for layout in layouts
-    ]
     found = {}
-    for run in run_versions(versions, reference, assignment):
+    for run in run_versions(layouts, reference, assignment):
         results = [result for result in results_of(assignment, run.outcomes) if result.outcomes]
         found[run.version] = worst(result.state for result in results), "\n".join(result.message for result in results)
     return found
@@ -84,8 +81,8 @@ def test_faults_in_unusual_layouts_are_found_or_need_a_reader(reference, assignm
         faulty = []
         for kind, number in ((kind, number) for number in range(40) for kind in kinds):
             if len(faulty) < count:
-                layout = drawn(reference, kind, number, lambda text: re.sub(old, new, text))  # noqa: B023
-                if layout.text != drawn(reference, kind, number).text:
+                layout = drawn(reference, kind, number, partial(re.sub, old, new))
+                if layout != drawn(reference, kind, number):
                     faulty.append(replace(layout, name=f"{name}: {layout.name}"))
         assert len(faulty) == count, name
         layouts += faulty

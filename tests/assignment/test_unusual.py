@@ -6,6 +6,7 @@ are to the tests is decided here, and said in docs/reference/grading.md. The mod
 """
 
 import itertools
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 from autograder.intake.sources import read_sources
 from autograder.testing.results import Outcome, State, judge_task
 from foundation.places import SKELETON
-from validity.run_tests import Version, markers_of_tasks, run_versions
+from validity.run_tests import Version, run_versions
 
 from .layouts import drawn
 
@@ -172,7 +173,7 @@ def with_drop(text, code):
 def ends_of(versions, reference, assignment):
     """By version: the outcomes of its tests."""
     runs = run_versions(versions, reference, assignment)
-    return {run.version: [end for ends in run.outcomes.values() for end in ends] for run in runs}
+    return {run.version: run.all_outcomes for run in runs}
 
 
 def replaced(sources, module, changes):
@@ -186,16 +187,13 @@ def replaced(sources, module, changes):
 
 @pytest.mark.slow
 def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment):
-    markers = {task.number: task.marker for task in assignment.tasks}
+    tasks = {task.number: task for task in assignment.tasks}
     versions = [
-        Version(name, replaced(reference, module, changes), [0], (markers[number],))
+        Version(name, replaced(reference, module, changes), [0], (tasks[number].marker,))
         for name, (number, module, changes, _) in UNUSUAL.items()
     ]
     outcomes = ends_of(versions, reference, assignment)
-    found = {}
-    for name, (number, *_) in UNUSUAL.items():
-        task = next(task for task in assignment.tasks if task.number == number)
-        found[name] = judge_task(task, outcomes[name], "items").state
+    found = {name: judge_task(tasks[UNUSUAL[name][0]], outcomes[name], "items").state for name in outcomes}
     assert found == {name: state for name, (*_, state) in UNUSUAL.items()}
 
 
@@ -213,13 +211,9 @@ def scaled(text, mask="mask[:, i if mask.size(1) > 1 else 0]"):
 def test_flat_parameters_that_are_scaled_need_a_reader(reference, assignment):
     """A mask that other heads ignore is noticed all the same."""
     heads = "attention.MultiHeadedAttention"
-    layouts = [drawn(reference, component, number, scaled) for component, number in FLAT.items()]
-    versions = [
-        Version(layout.component, layout.sources, [0], markers_of_tasks(assignment, [layout.component]))
-        for layout in layouts
-    ]
+    versions = [drawn(reference, component, number, scaled) for component, number in FLAT.items()]
     of_first = drawn(reference, heads, FLAT[heads], partial(scaled, mask="mask[:, 0]"))
-    versions.append(Version("mask of the first head", of_first.sources, [0], ("task_1_3",)))
+    versions.append(replace(of_first, name="mask of the first head"))
     *others, ends_of_first = ends_of(versions, reference, assignment).values()
     for ends in others:
         assert State.NEEDS_READER in {end.state for end in ends}
@@ -245,8 +239,7 @@ def test_dropout_of_more_than_single_entries_costs_its_item(reference, assignmen
     for component in ("layers.EncoderLayer", "layers.DecoderLayer"):
         for number, (drop, code) in itertools.product(range(2), DROPS.items()):
             layout = drawn(reference, component, number, partial(with_drop, code=code))
-            markers = markers_of_tasks(assignment, [component])
-            versions.append(Version(f"{layout.name}: {drop}", layout.sources, [0], markers))
+            versions.append(replace(layout, name=f"{layout.name}: {drop}"))
     outcomes = ends_of(versions, reference, assignment)
     missed = {name: {end.item for end in ends if end.state is State.FAILED} for name, ends in outcomes.items()}
     assert missed == {version.name: {"dropout"} for version in versions}

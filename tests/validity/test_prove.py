@@ -133,14 +133,14 @@ def test_the_files_in_which_a_submission_is_called_are_there():
 
 def test_an_exception_of_the_engine_finds_no_fault(reference, assignment, monkeypatch):
     """It is reported, and the fault counts as missed."""
-    run_here = run_tests.run_here
+    run = run_tests.Recorder.run
 
     def break_off(recorder, version):
         if version.name == "probe":
             raise RuntimeError("ours")
-        return run_here(recorder, version)
+        return run(recorder, version)
 
-    monkeypatch.setattr(run_tests, "run_here", break_off)
+    monkeypatch.setattr(run_tests.Recorder, "run", break_off)
     runs = run_versions([Version("probe", reference, [0], ("task_1_4",))], reference, assignment)
     fault = next(fault for fault in faults_of(assignment) if fault.task == "1.4")
     verdict = verdict_of(fault, runs, assignment)
