@@ -159,13 +159,10 @@ def contents_of(entries: Sequence[HandedIn], conditions: Conditions) -> dict[Han
         except IntakeError:
             return ""
 
-    contents = {}
     tqdm.monitor_interval = 0  # its thread would be forked along
     answers = ask_forked(entries, look, INTAKE_SECONDS, conditions.n_children)
-    for entry, answer in tqdm(answers, "reading", len(entries), unit="submission", leave=False, disable=None):
-        if answer and not isinstance(answer, Ended):
-            contents[entry] = answer
-    return contents
+    shown = tqdm(answers, "reading", len(entries), unit="submission", leave=False, disable=None)
+    return {entry: answer for entry, answer in shown if answer and not isinstance(answer, Ended)}
 
 
 def present_result(entry: HandedIn, content: str, conditions: Conditions, results: Results) -> Record | None:

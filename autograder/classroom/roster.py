@@ -42,9 +42,9 @@ NOT_STUDENTS = frozenset().union(*(platform.not_students for platform in PLATFOR
 PREFIXES = {kind: text for platform in PLATFORMS.values() for kind, text in platform.prefixes.items()}
 ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+", re.IGNORECASE)
 """The form that a spreadsheet gives to a number of many digits."""
-IDS = (*(kind for platform in PLATFORMS.values() for kind in platform.ids), "number", "login", "email")
 OWN_IDS = {kind: platform for platform in PLATFORMS.values() for kind in platform.ids}
 """Kinds of ids by which a platform itself knows a student: another one is another student, whatever the name."""
+IDS = (*OWN_IDS, "number", "login", "email")
 
 
 Students: TypeAlias = tuple[Student, ...]

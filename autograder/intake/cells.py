@@ -212,8 +212,10 @@ class Distribution:
         self.release, self.package = release, assignment.package
         self.contract = assignment.contract.modules
         self.home: dict[str, str] = {}  # name -> its module in the contract
+        to_write = set[str]()  # names that were handed out with a TODO
         for module, components in self.contract.items():
-            definitions = (node for node in ast.parse(release[module][1]).body if isinstance(node, DEFINITIONS))
+            definitions = [node for node in ast.parse(release[module][1]).body if isinstance(node, DEFINITIONS)]
+            to_write |= {node.name for node in definitions if _has_todo(node)}
             self.home = {node.name: module for node in definitions} | self.home | dict.fromkeys(components, module)
         code = {cell: read_code(cell) for cell in cells}
         self.statements = [statement for statements, _ in code.values() for statement in statements]
@@ -224,7 +226,8 @@ class Distribution:
         self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
         self.doubts: dict[str, str] = {}  # name -> what a person should know of where it is defined
         chosen = {name: best for name in self.home if (best := self._choose(name))}
-        missing = [name for name in self._to_write() if name not in chosen]
+        of_contract = (name for names in self.contract.values() for name in names)
+        missing = [name for name in of_contract if name in to_write and name not in chosen]
         uncounted = [f"no cell defines {first_of(missing, MOST_NOTES)}: not attempted"] if missing else []
         self.notes = [*describe_unreadable(self.unreadable), *self.doubts.values(), *uncounted]
         self.doubts |= {name: f"no cell defines {name}: not attempted" for name in missing}
@@ -261,12 +264,6 @@ class Distribution:
         if len(cells) > 1:
             self.doubts[name] = f"{name} is defined in {' and in '.join(cells)}: the one in {chosen.cell} counts"
         return chosen
-
-    def _to_write(self) -> list[str]:
-        """The names of the contract that were handed out with a TODO."""
-        nodes = (node for module in self.contract for node in ast.parse(self.release[module][1]).body)
-        todo = {node.name for node in nodes if isinstance(node, DEFINITIONS) and _has_todo(node)}
-        return [name for names in self.contract.values() for name in names if name in todo]
 
     def _module(self, module: str, roots: list[Statement]) -> list[Line]:
         """A module's lines: the release's, followed by the definitions and what they need."""

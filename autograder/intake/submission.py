@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -146,10 +146,10 @@ def name_of(path: Path | LooseFiles) -> str:
 
 def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bool = False) -> None:
     """Takes in the files that count."""
-    package = assignment.package
     tree.give_names_back()
-    place = find_place(tree.files, assignment)
-    translations = find_beside(tree.files, place, package, TRANSLATIONS)
+    places = near_places(tree.files, assignment.package)
+    place = find_place(places, assignment.contract)
+    translations = find_beside(places, place, TRANSLATIONS)
     if place is None and translations is None:
         top = [path for path in tree.files if "/" not in path]
         archives = [path for path in top if path.lower().endswith(ARCHIVES)] or top * (len(tree.files) == 1)
@@ -179,12 +179,12 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bo
     except RefusedError as error:
         intake.translations_problem = f"{TRANSLATIONS}: {error}"
     try:
-        answers = find_beside(tree.files, place, package, ANSWERS)
+        answers = find_beside(places, place, ANSWERS)
         if answers is not None and assignment.written:
             intake.answers = intake.hashed(ANSWERS, tree.read(answers)).decode("utf-8", "replace")
     except RefusedError as error:
         intake.notes.append(f"{ANSWERS} is not shown: {error}")
-    intake.notes += notes_on_names(tree, package)
+    intake.notes += notes_on_names(tree, assignment.package)
 
 
 def take_cells(intake: Intake, cells: list[Cell], path: str, assignment: Assignment) -> None:
@@ -235,14 +235,12 @@ def near_places(paths: Iterable[str], package: str) -> list[Place]:
     return places
 
 
-def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
+def find_place(places: Sequence[Place], contract: Contract) -> Place | None:
     """The one place with modules of the contract; without any, the one with notebooks; otherwise None.
 
     Raises: RefusedError where there are two such places, equally deep.
     """
-    places = near_places(paths, assignment.package)
-    names = modules_of(assignment.contract)
-    for is_kind in (names.__contains__, is_notebook):
+    for is_kind in (modules_of(contract).__contains__, is_notebook):
         having = sorted((place for place in places if any(map(is_kind, place.files))), key=lambda at: at.outer != "")
         equal = [place for place in having if bool(place.outer) == bool(having[0].outer)]
         if len(equal) > 1:
@@ -253,10 +251,9 @@ def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
     return None
 
 
-def find_beside(paths: Iterable[str], place: Place | None, package: str, file: str) -> str | None:
+def find_beside(places: Iterable[Place], place: Place | None, file: str) -> str | None:
     """The path of a file that lies beside the modules, or in a folder above them. Raises: RefusedError for two."""
-    having = [other for other in near_places(paths, package) if file in other.files]
-    near = [other for other in having if place is None or other.outer in ("", place.outer)]
+    near = [at for at in places if file in at.files and (place is None or at.outer in ("", place.outer))]
     if len(near) > 1:
         first, second = (quote(other.path(file)) for other in near[:2])
         raise RefusedError(f"there are two {file}, {first} and {second}; hand in one of them")

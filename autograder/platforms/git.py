@@ -35,11 +35,6 @@ ATTRIBUTES = "* -export-ignore -export-subst -filter -ident -text -working-tree-
 """Files are taken as they were stored, whatever a student's own attributes say."""
 
 
-def _recognises(listing: Listing) -> bool:
-    """True if most folders are clones."""
-    return 2 * len(_clones_in(listing)) > len(listing.folders)
-
-
 def read_clones(listing: Listing, deadline: datetime | None = None) -> Read:
     """The clones, and folders that are named as they are."""
     clones = _clones_in(listing)
@@ -168,7 +163,7 @@ def git(repository: Path, *arguments: str) -> str:
 
 GIT = Platform(
     "clones of git repositories",
-    _recognises,
+    lambda listing: 2 * len(_clones_in(listing)) > len(listing.folders),  # most folders are clones
     read_clones,
     ids={"github": ("github_username", "github username", "github")},
     are_logins=True,

@@ -97,10 +97,11 @@ class Gradebook:
         if mark.lateness.unknown or mark.excused or mark.by_hand:
             scores = dict.fromkeys(scores, None if whole is None else 0.0)
         with self._connected() as book:
-            self._prepare(book, student, {name for name, part in parts.items() if part.extension})
-            submission = book.find_submission(self.name, student)
+            self._prepare(book, {name for name, part in parts.items() if part.extension})
+            known = book.update_or_create_student(student)
+            submission = book.update_or_create_submission(self.name, student)
             if member:
-                _introduce(book.find_student(student), member)
+                _introduce(known, member)
                 if member.submitted:
                     time = member.submitted.astimezone(UTC) if member.submitted.tzinfo else member.submitted
                     submission.timestamp = time.replace(tzinfo=None)
@@ -169,7 +170,7 @@ class Gradebook:
             cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
             raise UserError(f"gradebook {self.course}: {cause}") from None
 
-    def _prepare(self, book: Any, student: str, bonus: Collection[str]) -> None:
+    def _prepare(self, book: Any, bonus: Collection[str]) -> None:
         book.update_or_create_assignment(self.name)
         for notebook in self.notebooks:
             book.update_or_create_notebook(notebook, self.name)
@@ -180,8 +181,6 @@ class Gradebook:
                 book.update_or_create_grade_cell(name, stem, self.name, **more)
             else:
                 book.update_or_create_solution_cell(name, stem, self.name)
-        book.update_or_create_student(student)
-        book.update_or_create_submission(self.name, student)
 
 
 def _introduce(student: Any, member: Student) -> None:

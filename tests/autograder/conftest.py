@@ -167,6 +167,12 @@ class Typed:
         self.assignment: list[object] = []  # options of all commands
         self.options: list[object] = []  # of `grade-class`
 
+    def enrol(self, roster: str, encoding: str = "utf-8") -> None:
+        """Lets a text be the roster."""
+        path = self.output.with_name("roster.csv")
+        path.write_text(roster, encoding)
+        self.options = ["--roster", path]
+
     def run(self, *words: object) -> int:
         """Runs a command; its exit status."""
         self.capsys.readouterr()

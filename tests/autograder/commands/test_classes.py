@@ -130,9 +130,9 @@ CANVAS = ("smithanna_11_70_layers.py", "bergbob_LATE_12_73_work.zip", "stranger_
 ROSTER = 'Student,ID,SIS User ID\n"Smith, Anna",11,u1\n"Berg, Bob",12,u2\n"Clark, Carl",13,u3\n'
 
 
-def test_a_class_as_text(lay, typed, tmp_path):
-    typed.folder, typed.options = lay(dict.fromkeys(CANVAS, "")), ["--roster", tmp_path / "roster.csv"]
-    (tmp_path / "roster.csv").write_text(ROSTER)
+def test_a_class_as_text(lay, typed):
+    typed.folder = lay(dict.fromkeys(CANVAS, ""))
+    typed.enrol(ROSTER)
     assert typed.run("list-class", typed.folder, *typed.options) == 1
     assert typed.out.split("\n\n") == [
         f"{typed.folder}: Canvas\n2 submissions, from 2 of 3 students",
@@ -165,8 +165,7 @@ LATE = "due = 2026-12-25T15:00:00+01:00\npercent_per_day = 10"
 
 def rows_with_times(typed, output, tmp_path, roster):
     """Grades with a late penalty: the score, late, and late days of each student."""
-    typed.options = ["--roster", tmp_path / "roster.csv"]
-    (tmp_path / "roster.csv").write_text(roster)
+    typed.enrol(roster)
     typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", late=LATE)]
     assert typed.grade() == 1 and "the time of submission cannot be read (" in (output / "class.html").read_text()
     return [f"{row['score']} {row['late']} {row['late_days']}" for row in rows_of(output / "summary.csv")]

@@ -79,8 +79,7 @@ def test_points_comments_and_late_days_count_and_are_shown(typed, output, log):
 
 
 def test_a_sitting_gives_points(typed, output, tmp_path):
-    (tmp_path / "roster.csv").write_text("id,name,group\nanna,Anna,G\nbob,Bob,\ncarl,Carl,\ndora,Dora,G\n")
-    typed.options = ["--roster", tmp_path / "roster.csv"]
+    typed.enrol("id,name,group\nanna,Anna,G\nbob,Bob,\ncarl,Carl,\ndora,Dora,G\n")
     typed.grade()
     questions = tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in "ABCD")
     (tmp_path / "oral" / "sitting-noon").mkdir(parents=True)
@@ -121,8 +120,7 @@ def test_mistakes_are_one_line_and_change_nothing(typed, output, tmp_path):
 
 def test_everybody_on_the_roster_can_be_excused_or_marked(typed, output, tmp_path):
     """Also those who handed in nothing: Canvas gets EX, or the oral mark."""
-    (tmp_path / "roster.csv").write_text("id,name\nanna,Anna\nbob,Bob\ncarl,Carl\ndora,Dora\neve,Eve\n")
-    typed.options = ["--roster", tmp_path / "roster.csv"]
+    typed.enrol("id,name\nanna,Anna\nbob,Bob\ncarl,Carl\ndora,Dora\neve,Eve\n")
     typed.grade()
     assert typed.row("dora")["status"] == "nothing handed in"
     assert typed.decide("override", "dora", "--task", "whole", "--points", "71.5", "--why", "an oral exam") == 0

@@ -16,23 +16,17 @@ CONTRACT = read_assignment().contract.modules
 LAYERS = "class LayerNorm:\n    pass\n"
 
 
-@pytest.fixture
-def take() -> Callable[[Path], Intake]:
-    return lambda path: take_in(path, SKELETON, read_assignment())
+def take(path: Path) -> Intake:
+    return take_in(path, SKELETON, read_assignment())
 
 
-@pytest.fixture
-def reason() -> Callable[[Path], str]:
+def reason(path: Path) -> str:
     """Why a path is refused: one line that names it."""
-
-    def why(path: Path) -> str:
-        with pytest.raises(IntakeRefusedError) as caught:
-            take_in(path, SKELETON, read_assignment())
-        message = str(caught.value)
-        assert message.startswith(f"{path.name}: ") and "\n" not in message and message.isprintable()
-        return message
-
-    return why
+    with pytest.raises(IntakeRefusedError) as caught:
+        take(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path.name}: ") and "\n" not in message and message.isprintable()
+    return message
 
 
 @pytest.fixture

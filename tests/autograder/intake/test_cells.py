@@ -19,7 +19,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 
 from ..conftest import MODEL, write_submission
-from .conftest import CONTRACT, answer, as_notebook, code
+from .conftest import CONTRACT, answer, as_notebook, code, reason, take
 
 NORM = "class LayerNorm:\n    filled = True\n"
 TODO = "class LayerNorm:\n    def forward(self, x):\n        raise NotImplementedError('TODO 1.4')\n"
@@ -31,7 +31,7 @@ def load(intake) -> dict[str, types.ModuleType]:
         return {name: importlib.import_module(f"taken.{name}") for name in intake.sources if name != "__init__"}
 
 
-def test_definitions_go_to_their_modules(write_notebook, take):
+def test_definitions_go_to_their_modules(write_notebook):
     path = write_notebook(
         {"cell_type": "markdown", "source": "# Transformer"},
         code("import torch\nimport math, json as j\nfrom torch import nn\n"),
@@ -56,7 +56,7 @@ def test_definitions_go_to_their_modules(write_notebook, take):
     assert re.fullmatch(r"no cell defines InputEmbedding, MultiHeadedAttention, .* and \d+ more: not attempted", note)
 
 
-def test_lines_are_located_in_their_cells(write_notebook, take):
+def test_lines_are_located_in_their_cells(write_notebook):
     text = "\n\n@torch.no_grad()\nclass LayerNorm:\n    x = 1\n"
     intake = take(write_notebook(code("import torch"), answer(text, "a")))
     lines = intake.sources["layers"][1].split("\n")
@@ -81,7 +81,7 @@ COUNTING = {  # the cell that counts says `filled`; what is noted
 
 
 @pytest.mark.parametrize("cells, note", COUNTING.values(), ids=COUNTING)
-def test_which_cell_counts(write_notebook, take, cells, note):
+def test_which_cell_counts(write_notebook, cells, note):
     intake = take(write_notebook(*cells))
     assert load(intake)["layers"].LayerNorm.filled and note in "\n".join(intake.notes)
 
@@ -121,12 +121,12 @@ STYLES = {  # cells, and what LayerNorm().f(4) gives
 
 
 @pytest.mark.parametrize("cells, expected", STYLES.values(), ids=STYLES)
-def test_ways_to_write_a_notebook(write_notebook, take, cells, expected):
+def test_ways_to_write_a_notebook(write_notebook, cells, expected):
     layers = load(take(write_notebook(*map(code, cells))))["layers"]
     assert layers.LayerNorm().f(4) == expected
 
 
-def test_constants_that_need_what_is_not_there(write_notebook, take):
+def test_constants_that_need_what_is_not_there(write_notebook):
     layers = load(take(write_notebook(code("words = open('nowhere').read()"), code(USES.format("words")))))["layers"]
     assert layers.LayerNorm.filled
     with pytest.raises(NameError, match="words"):
@@ -134,7 +134,7 @@ def test_constants_that_need_what_is_not_there(write_notebook, take):
 
 
 @pytest.mark.parametrize("lines", ["%matplotlib inline\nfiles = !ls; echo it's\n", "%%capture out\n\n%%time\n!ls\n"])
-def test_a_cell_that_jupyter_runs_is_taken(write_notebook, take, lines):
+def test_a_cell_that_jupyter_runs_is_taken(write_notebook, lines):
     intake = take(write_notebook(code(lines + NORM)))
     assert load(intake)["layers"].LayerNorm.filled
     assert not any("cannot be read" in note for note in intake.notes)
@@ -148,7 +148,7 @@ def test_a_cell_that_jupyter_runs_is_taken(write_notebook, take, lines):
         ("x = = 2", "`x = = 2`, * so what it defines is missing (line 1: invalid syntax: x = = 2)", ""),
     ],
 )
-def test_an_unreadable_cell_is_named_and_costs_what_it_defines(write_notebook, take, cell, problem, lost):
+def test_an_unreadable_cell_is_named_and_costs_what_it_defines(write_notebook, cell, problem, lost):
     using = "class EncoderLayer:\n    def __init__(self):\n        helper()\n"
     intake = take(write_notebook(answer("class FeedForward:\n    filled = True\n", "a"), code(using), code(cell)))
     [note] = [note for note in intake.notes if "cannot be read" in note]
@@ -160,7 +160,7 @@ def test_an_unreadable_cell_is_named_and_costs_what_it_defines(write_notebook, t
         getattr(layers, lost or "FeedForward")()
 
 
-def test_notebooks_in_a_folder_or_an_archive(pack, write_zip, take):
+def test_notebooks_in_a_folder_or_an_archive(pack, write_zip):
     files = {"work.ipynb": as_notebook([code(NORM)]), "translations.txt": b"a\n", ".ipynb_checkpoints/w.ipynb": b""}
     for path in (pack(files), write_zip(list(files.items()))):
         intake = take(path)
@@ -189,13 +189,13 @@ def test_notebooks_in_a_folder_or_an_archive(pack, write_zip, take):
         (as_notebook([code("#" * MAX_CODE_CHARACTERS + "\n")]), "more than 200,000 characters of code"),
     ],
 )
-def test_what_is_no_notebook(pack, tmp_path, reason, content, message):
+def test_what_is_no_notebook(pack, tmp_path, content, message):
     (tmp_path / "anna.ipynb").write_bytes(content)
     assert message in reason(tmp_path / "anna.ipynb")
     assert "no cell" in message or f"'work.ipynb': {message}" in reason(pack({"work.ipynb": content, "x": ""}))
 
 
-def test_text_is_an_answer_where_nbgrader_says_so_and_large_outputs_do_no_harm(write_notebook, take):
+def test_text_is_an_answer_where_nbgrader_says_so_and_large_outputs_do_no_harm(write_notebook):
     outputs = [{"data": {"image/png": "A" * 20_000_000, "text/plain": ['a "quoted]" \\ line\n'] * 1000}}]
     answers = [{**answer(text, "test_e_5"), "cell_type": "markdown"} for text in ("BLEU fell.", "YOUR ANSWER HERE")]
     prose = {"cell_type": "markdown", "source": "prose"}

@@ -13,7 +13,7 @@ from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ANSWERS, SKELETON
 
-from .conftest import LAYERS, LINK
+from .conftest import LAYERS, LINK, reason, take
 
 WORK = {
     "student/layers.py": f"from .mine import x\n{LAYERS}",
@@ -30,7 +30,7 @@ CLUTTER = {
 }
 
 
-def test_clutter_changes_nothing(pack, take, form):
+def test_clutter_changes_nothing(pack, form):
     intake = take(pack({**CLUTTER, **WORK}, form))
     assert intake.submitted == {"layers", "mine"} and intake.translations == b"a b\n"
     assert intake.sources["layers"] == ("layers.py", WORK["student/layers.py"])
@@ -38,14 +38,14 @@ def test_clutter_changes_nothing(pack, take, form):
     assert intake.notes == ["skipped: student/data, student/unused.py"]
 
 
-def test_names_are_read_as_people_see_them(pack, take, form):
+def test_names_are_read_as_people_see_them(pack, form):
     files = {"student\\layers.py": f"from .cafe\u0301 import x\n{LAYERS}", "student\\cafe\u0301.py": ""}
     intake = take(pack(files, form))
     assert intake.submitted == {"layers", "caf\u00e9"} and intake.notes == []
 
 
 @pytest.mark.parametrize("pattern", ["-1.", " (1).", " (2)-1."])
-def test_what_an_upload_renamed_gets_its_name_back(pack, take, form, pattern):
+def test_what_an_upload_renamed_gets_its_name_back(pack, form, pattern):
     files = {"layers.py": f"from . import mine\nfrom .tools.soft import z\n{LAYERS}"}
     files |= dict.fromkeys(("mine.py", "tools/soft.py", "translations.txt"), "y = 1\n")
     intake = take(pack({name.replace(".", pattern): text for name, text in files.items()}, form))
@@ -53,7 +53,7 @@ def test_what_an_upload_renamed_gets_its_name_back(pack, take, form, pattern):
     assert intake.hashes.keys() - {"anna.zip"} == {*files}
 
 
-def test_a_name_of_its_own_stays_and_of_several_copies_the_last_counts(pack, take):
+def test_a_name_of_its_own_stays_and_of_several_copies_the_last_counts(pack):
     files = {"layers.py": "from . import mine\n" + LAYERS, "layers-1.py": "1/0", "mine.py": "plain = 1\n"}
     copies = {f"masks ({number}).py": f"number = {number}\n" for number in (2, 10, 9)}
     intake = take(pack({**files, **copies}))
@@ -65,7 +65,7 @@ def test_a_name_of_its_own_stays_and_of_several_copies_the_last_counts(pack, tak
     ]
 
 
-def test_modules_come_from_the_submission_else_from_the_release(pack, take):
+def test_modules_come_from_the_submission_else_from_the_release(pack):
     intake = take(pack({"layers.py": LAYERS, "__main__.py": "1/0", "README.md": ""}))
     assert intake.sources["layers"] == ("layers.py", LAYERS) and intake.notes == []
     assert intake.sources["attention"] == ("attention.py", (SKELETON / "attention.py").read_text())
@@ -85,7 +85,7 @@ def test_modules_come_from_the_submission_else_from_the_release(pack, take):
         ("anna/", "runs/course/", False),
     ],
 )
-def test_where_modules_and_translations_may_lie(pack, take, form, place, other, is_near):
+def test_where_modules_and_translations_may_lie(pack, form, place, other, is_near):
     intake = take(pack({f"{place}layers.py": LAYERS, f"{other}translations.txt": "a\n"}, form))
     assert (intake.name, intake.submitted, intake.sources["layers"][1]) == ("anna", {"layers"}, LAYERS)
     assert intake.translations == (b"a\n" if is_near else None)
@@ -122,17 +122,17 @@ REFUSED = {  # files, and why they are refused
 
 
 @pytest.mark.parametrize("files, words", REFUSED.values(), ids=REFUSED)
-def test_why_a_submission_is_refused(pack, reason, form, files, words):
+def test_why_a_submission_is_refused(pack, form, files, words):
     assert words in reason(pack(files, form))
 
 
-def test_backups_do_no_harm(pack, take):
+def test_backups_do_no_harm(pack):
     intake = take(pack({"layers.py": LAYERS, "old/layers.py": "1/0", "mine/layers.py": "1/0"}))
     assert intake.sources["layers"][1] == LAYERS
     assert intake.notes == ["graded: the files in the top folder; ignored: those in 'mine/', 'old/'"]
 
 
-def test_a_folder_around_an_archive(pack, write_zip, take, reason):
+def test_a_folder_around_an_archive(pack, write_zip):
     content = write_zip([("student/layers.py", LAYERS)]).read_bytes()
     folder = pack({"work.zip": content, "comment.html": "", ".DS_Store": ""})
     intake = take(folder)
@@ -153,7 +153,7 @@ def test_what_is_not_there_is_the_callers_slip(pack, tmp_path, name, message):
         take_in(pack({"layers.py": LAYERS}), tmp_path / name[:9], read_assignment())
 
 
-def test_links_and_pipes_are_not_opened(pack, tmp_path, take, reason):
+def test_links_and_pipes_are_not_opened(pack, tmp_path):
     os.mkfifo(tmp_path / "anna.zip")
     assert "it is no ordinary file" in reason(tmp_path / "anna.zip")
     (tmp_path / "anna").mkdir()
@@ -171,12 +171,12 @@ def test_links_and_pipes_are_not_opened(pack, tmp_path, take, reason):
     assert "'attention.py': it is no ordinary file" in reason(folder)
 
 
-def test_too_many_entries(pack, reason, monkeypatch, form):
+def test_too_many_entries(pack, monkeypatch, form):
     monkeypatch.setattr(tree, "MAX_ENTRIES", 10)
     assert "more than 10 " in reason(pack({f"{i}.txt": "" for i in range(11)}, form))
 
 
-def test_helpers_that_are_imported_relatively(pack, take, form):
+def test_helpers_that_are_imported_relatively(pack, form):
     files = {
         "layers.py": f"from .helper import a\nfrom . import other, kit, LayerNorm\nfrom .tools.more import x\n{LAYERS}",
         "helper.py": "def f():\n    from .torch import c\na = 1\n",
@@ -202,7 +202,7 @@ NO_TEXT = {b"x = '\xe9'\n": "0xe9", b"\xff\xfex\0": "0xff"}
 
 
 @pytest.mark.parametrize("content", [*NO_TEXT, b"", b"\xef\xbb\xbf" + LAYERS.encode()])
-def test_an_unusual_file_costs_its_module_at_most_with_one_line(pack, take, content):
+def test_an_unusual_file_costs_its_module_at_most_with_one_line(pack, content):
     intake = take(pack({"layers.py": content, "masks.py": "class Mask(:\r\n    a = '''x\ry'''"}))
     assert intake.sources["masks"][1] == "class Mask(:\n    a = '''x\ny'''", "a syntax error is left to the worker"
     assert "layers" in intake.submitted
@@ -221,7 +221,7 @@ FORM = (SKELETON / ANSWERS).read_text()
     "text, shown",
     [(f"{FORM}\nBLEU fell to 0.41.\x1b[2J\n", "BLEU fell to 0.41."), (None, ""), (FORM, ""), ("x" * 30_000, "")],
 )
-def test_what_is_written_reaches_the_reader(pack, take, text, shown):
+def test_what_is_written_reaches_the_reader(pack, text, shown):
     intake = take(pack({"masks.py": "x = 1\n", **({} if text is None else {ANSWERS: text})}))
     result = left_to_people(read_assignment().written[0], intake.answers)
     assert result.state is (State.NEEDS_READER if shown else State.NOT_ATTEMPTED)

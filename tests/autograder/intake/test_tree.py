@@ -18,14 +18,14 @@ from autograder.intake.tree import MAX_ARCHIVE_BYTES
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 
-from .conftest import LAYERS, answer, as_notebook, code
+from .conftest import LAYERS, answer, as_notebook, code, reason, take
 
 FILES = [("anna/layers.py", LAYERS), ("anna/r\u00e9sum\u00e9.txt", "x" * 2_000), ("anna/translations.txt", "a\n")]
 LISTED = b"PK\x01\x02"
 
 
 @pytest.mark.parametrize("name", ["../outside.txt", "/etc/passwd", "..\\outside.txt"])
-def test_what_leads_elsewhere_is_skipped_and_never_unpacked(write_zip, take, tmp_path, name):
+def test_what_leads_elsewhere_is_skipped_and_never_unpacked(write_zip, tmp_path, name):
     intake = take(write_zip([(name, "1/0"), *FILES]))
     assert intake.submitted == {"layers"} and [note for note in intake.notes if note.startswith("skipped: ")]
     assert [path.name for path in tmp_path.iterdir()] == ["anna.zip"]
@@ -44,11 +44,11 @@ BAD = {  # members, and why the submission is refused
 
 
 @pytest.mark.parametrize("members, words", BAD.values(), ids=BAD)
-def test_what_is_used_must_be_harmless(write_zip, reason, members, words):
+def test_what_is_used_must_be_harmless(write_zip, members, words):
     assert words in reason(write_zip(members))
 
 
-def test_a_size_that_a_zip_claims(write_zip, reason):
+def test_a_size_that_a_zip_claims(write_zip):
     path = write_zip([("masks.py", ""), ("layers.py", b"")])
     content = bytearray(path.read_bytes())
     at = content.rindex(LISTED) + 20
@@ -57,7 +57,7 @@ def test_a_size_that_a_zip_claims(write_zip, reason):
     assert "'layers.py': it has 1,000,000,000 bytes" in reason(path)
 
 
-def test_too_large_or_too_many_to_be_listed(write_zip, reason, monkeypatch):
+def test_too_large_or_too_many_to_be_listed(write_zip, monkeypatch):
     monkeypatch.setattr(tree, "MAX_ENTRIES", 10)
     path = write_zip([("layers.py", LAYERS)])
     path.write_bytes(path.read_bytes() + LISTED * 41)
@@ -67,7 +67,7 @@ def test_too_large_or_too_many_to_be_listed(write_zip, reason, monkeypatch):
     assert f"it has {MAX_ARCHIVE_BYTES + 1:,} bytes, and at most {MAX_ARCHIVE_BYTES:,}" in reason(path)
 
 
-def test_a_zip_that_is_cut_off_or_damaged(write_zip, reason):
+def test_a_zip_that_is_cut_off_or_damaged(write_zip):
     path = write_zip([("layers.py", LAYERS), ("attention.py", LAYERS * 100)], zipfile.ZIP_STORED)
     content = path.read_bytes()
     path.write_bytes(content.replace(b"class LayerNorm", b"class layerNorm"))
@@ -77,7 +77,7 @@ def test_a_zip_that_is_cut_off_or_damaged(write_zip, reason):
         assert "damaged or cut off" in reason(path)
 
 
-def test_encryption_and_odd_methods(write_zip, reason):
+def test_encryption_and_odd_methods(write_zip):
     path = write_zip([("layers.py", LAYERS)])
     content = bytearray(path.read_bytes())
     for signature, offset in ((b"PK\x03\x04", 6), (LISTED, 8)):

@@ -142,10 +142,8 @@ def test_classroom_50_from_clones_to_late_days(commit, tmp_path, typed, output):
     (typed.folder / "cs-transformer-carl").mkdir()
     (typed.folder / "cs-transformer-carl" / "layers.py").touch()
     lines = [f"{name},{name.title()},X,,1,{number}" for number, name in enumerate(("Anna", "bob", "carl"))]
-    roster = "\n".join(["username,first_name,last_name,email,section,github_id", *lines, ""])
-    (tmp_path / "roster.csv").write_text(roster)
+    typed.enrol("\n".join(["username,first_name,last_name,email,section,github_id", *lines, ""]))
     late = f"due = {DEADLINE.isoformat()}\npercent_per_day = 10"
-    typed.options = ["--roster", tmp_path / "roster.csv"]
     typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", late=late)]
     assert typed.run("list-class", typed.folder, *typed.options, *typed.assignment) == 1, "carl's files have no time"
     assert "of git repositories\n3 submissions, from 3 of 3 students\nnote: times are those of commits" in typed.out
@@ -156,13 +154,12 @@ def test_classroom_50_from_clones_to_late_days(commit, tmp_path, typed, output):
     assert [*typed.scores().values()] == [100, 100, None]
 
 
-def test_a_group_has_one_repository_and_one_that_is_nobodys_is_looked_at_first(commit, tmp_path, typed):
+def test_a_group_has_one_repository_and_one_that_is_nobodys_is_looked_at_first(commit, typed):
     """A decision for the group counts for all of it, one for a member for that one alone."""
     for name in ("hw-1-anna", "hw-1-team-1", "hw-1-zed", "sandbox"):
         typed.folder = commit(name, f"# {name}\n").parent
     lines = ["id,name,github_username,group", "u1,Anna X,anna,", "u2,Bob Y,bob,Team 1", "u3,Carl Z,carl,Team 1", ""]
-    (tmp_path / "roster.csv").write_text("\n".join(lines))
-    typed.options = ["--roster", tmp_path / "roster.csv"]
+    typed.enrol("\n".join(lines))
     assert typed.grade() == 1 and typed.scores() == {"u1": 100, "u2": 100, "u3": 100}
     assert "look at these first:\n  sandbox: not named hw-1-… as the others are\n  hw-1-zed: fits no" in typed.out
     assert typed.decide("override", "team 1", "--task", "1.3", "--points", "4", "--why", "x") == 0

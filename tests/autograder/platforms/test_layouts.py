@@ -310,10 +310,10 @@ def test_what_is_no_class_is_refused_in_one_line(lay, tmp_path, names, layout, w
 
 
 @pytest.mark.parametrize("case", [case for case, layout in LAYOUTS.items() if layout.roster])
-def test_from_the_download_to_the_platform(case, lay, typed, use, output, tmp_path):
-    layout, roster, has_partner = LAYOUTS[case], tmp_path / "roster.csv", case == "gradescope"
-    roster.write_text(layout.roster, encoding="utf-16" if case == "blackboard" else "utf-8")
-    typed.folder, typed.options = lay(layout.files), ["--roster", roster]
+def test_from_the_download_to_the_platform(case, lay, typed, use, output):
+    layout, has_partner = LAYOUTS[case], case == "gradescope"
+    typed.folder = lay(layout.files)
+    typed.enrol(layout.roster, "utf-16" if case == "blackboard" else "utf-8")
     use(by_text)
     assert typed.grade() == (case != "blackboard"), "1 where a submission is nobody's"
     figures = "mean 90.7, median 86.0" if has_partner else "mean 93.0, median 93.0"

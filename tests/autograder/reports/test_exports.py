@@ -44,10 +44,7 @@ def marks(tmp_path) -> Path:
 
 @pytest.fixture
 def run(marks):
-    def export_marks(*arguments: object) -> int:
-        return main(["export-marks", str(marks), "--for", *map(str, arguments)])
-
-    return export_marks
+    return lambda *arguments: main(["export-marks", str(marks), "--for", *map(str, arguments)])
 
 
 def rows(marks: Path, platform: str) -> list[list[str]]:
