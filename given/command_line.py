@@ -58,8 +58,8 @@ def explain(error: BaseException, package: Package) -> str:
     if isinstance(error, ModuleNotFoundError):
         if (error.name or "").startswith("given.extras"):
             return "given/extras/ does this, and only instructors have it"
-        what = f"{error.name} is not installed for this Python, {sys.executable}"
-        return f"{what}: activate your environment, run `pip install -r requirements.txt`, or install it"
+        fault = f"{error.name} is not installed for this Python, {sys.executable}"
+        return f"{fault}: activate your environment, run `pip install -r requirements.txt`, or install it"
     if isinstance(error, ValueError) and isinstance(error, package.data.DataError):
         return str(error)
     if isinstance(error, RuntimeError) and ("allocate memory" in str(error) or type(error) is torch.OutOfMemoryError):

@@ -272,8 +272,8 @@ class Experiment(Setup):
 
     def _batches(self, epoch: int, first: int, n_batches: int, losses: list[float], progress: bool) -> Iterator[Batch]:
         """Yields batches of the epoch, with a progress bar that shows their losses; ends between steps after Ctrl-C."""
-        total, is_off = len(self.loader), None if progress else True  # None: off unless stderr is a terminal
-        with tqdm(None, f"epoch {epoch + 1}", total, False, initial=first, unit="batch", disable=is_off) as bar:
+        total = len(self.loader)
+        with tqdm(None, f"epoch {epoch + 1}", total, False, initial=first, unit="batch", disable=not progress) as bar:
             for index, batch in enumerate(islice(self.loader.epoch(epoch, first), n_batches)):
                 if self._stop and index and index % self.config.accumulate == 0:
                     return

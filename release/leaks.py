@@ -135,8 +135,8 @@ class LeakFinder:
 
 def lex(text: str) -> list[tuple[str, int]]:
     """The tokens of any text with their positions; an attribute is one with its dot: `x.size(0)` is `x .size 0`."""
-    found = ((match, f".{match['item']}" if match["item"] else match["token"]) for match in _TOKEN.finditer(text))
-    tokens = (("".join(token.split()), match.start()) for match, token in found if token)
+    matches = ((match, f".{match['item']}" if match["item"] else match["token"]) for match in _TOKEN.finditer(text))
+    tokens = (("".join(token.split()), match.start()) for match, token in matches if token)
     return [(same, place) for token, place in tokens for same in SAME.get(token, (token,))]
 
 
