@@ -81,7 +81,7 @@ class Tables:
         if math.isfinite(sum(scores)):
             of_returned, of_wanted = (f"{score:.4g}" for score in scores)
             how = f"log p / length ** {self._searched['options'].get('length_penalty', 0.6):g}, eos counted"
-            out_of_reach = "; it is better, but no place of the beam should lead there" * (scores[0] > scores[1])
+            out_of_reach = "; it is better, but the search should not get there" * (scores[0] > scores[1])
             return f"its score ({how}) is {of_returned}; that of the expected ids is {of_wanted}{out_of_reach}"
         if returned in all_wanted:
             return f"this is the translation of sentence {all_wanted.index(returned) + 1}"

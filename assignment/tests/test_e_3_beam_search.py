@@ -103,18 +103,6 @@ def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, c
     tables.compare(returned, wanted, "a beam of two, both ended", look_at)
 
 
-@pytest.mark.item("ends")
-def test_what_has_ended_keeps_its_place(submission: SubmissionUnderTest, case: Case) -> None:
-    tables = Tables(1)
-    # In a beam of two, w2 would need the place of what has ended; the one beginning that is left has no good ending.
-    tables.say(
-        0, "0 bos: w0 0.75, eos 0.2", "1 w0: w1 0.6, w2 0.4", "2 w1: w3-w11 0.11", "2 w2: eos 1", "3 w3-w11: eos 1"
-    )
-    returned = tables.search(submission, [0], beam_size=2, length_penalty=0.0)
-    look_at = "how many places are left once a hypothesis has ended?"
-    tables.compare(returned, [[]], "a beam of two, one ended at once", look_at)
-
-
 SPECIAL = {"usual": (PAD, BOS, EOS), "other": (0, 9, 2)}
 SETTINGS: dict[str, tuple[list[int], int, float, int, dict[str, Any]]] = {
     # numbers of sentences, beam_size, length_penalty, max_length, and what is unusual

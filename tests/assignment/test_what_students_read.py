@@ -46,7 +46,6 @@ READ = {
     "training-scheduler-before-optimizer": "step 1 has the learning rate 0.25, that of step 2; it should be 0.5",
     "beam-bos-returned": "observed: bos, ",
     "beam-eos-not-counted": "its score (log p / length ** 1, eos counted) is -0.",
-    "beam-ended-frees-its-place": "; it is better, but no place of the beam should lead there",
     "beam-encoder-mask-ignored": "`encode` gets another mask than the one for the encoder",
     "beam-source-mask-of-first-sentence": "`decode` gets a source mask that is not that of a row's sentence",
     "beam-train-mode": "the model, or a part of it, is in train mode during the search",
