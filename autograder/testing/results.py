@@ -184,7 +184,8 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
         return TaskResult(task, State.GRADER_ERROR, 0.0, f"no test is marked {task.marker}")
     missed = [outcome for outcome in outcomes if outcome.state != State.PASSED]
     state = worst(outcome.state for outcome in outcomes)
-    if state in (State.FAILED, State.ERROR) and any(outcome.state is State.NEEDS_READER for outcome in missed):
+    cannot_tell = any(outcome.state is State.NEEDS_READER for outcome in missed)
+    if cannot_tell and state in (State.FAILED, State.ERROR, State.TIMEOUT):
         state = State.NEEDS_READER  # else what no test can tell would cost points without a human look
     marks = mark_items(task, ((outcome.item, outcome.state) for outcome in outcomes), credit)
     return TaskResult(
