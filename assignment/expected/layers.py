@@ -64,12 +64,8 @@ KINDS: list[NormKind] = [
 
 
 def look_tokens_up(tokens: Tensor, table: Tensor, factor: float) -> Tensor:
-    """An embedding (b, s, d) by a table (vocab_size, d), whose rows are multiplied by the factor.
-
-    PyTorch's own attention, in which a token may attend to nothing but its row.
-    """
-    mask = tokens.reshape(-1, 1) == torch.arange(len(table))
-    key = table.new_zeros(len(table), 1)
+    """The rows (b, s, d) of a table (vocab_size, d) that tokens name, times a factor, by PyTorch's own attention."""
+    mask, key = tokens.reshape(-1, 1) == torch.arange(len(table)), table.new_zeros(len(table), 1)
     rows = F.scaled_dot_product_attention(key.new_zeros(len(mask), 1), key, factor * table, mask)
     return rows.view(*tokens.shape, -1)
 
@@ -222,9 +218,7 @@ def expect_own_layers(layers: Sequence[object], n_layers: int, are_called: Calla
     """Fail unless there are n_layers different layers; numbers like theirs may belong to none that are called."""
     look_at = "build each of the n_layers layers anew, in an nn.ModuleList"
     look_at += "; one layer in several places is still one layer" if layers else "; a plain list hides its layers"
-    failure = OtherPartsError if 2 * len(layers) > n_layers else CheckFailed
-    if len(layers) != n_layers and not are_called():
-        failure = NoPartsError
+    failure = OtherPartsError if 2 * len(layers) > n_layers else CheckFailed if are_called() else NoPartsError
     label = "how many layers with parameters of their own the stack has"
     expect(len(layers) == n_layers, label, f"{n_layers}", f"{len(layers)}", look_at, failure)
 
