@@ -158,16 +158,13 @@ class Matrices:
 def catch(
     attend: Callable[..., tuple[Tensor, Tensor]], query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> Matrices:
-    """Calls a `scaled_dot_product_attention` and keeps what goes in and comes out.
-
-    The scores are the formula's: PyTorch's attention shows how much more weight a key has than one with the score 0.
-    """
+    """Calls a `scaled_dot_product_attention`, and keeps what goes in and comes out; the scores are the formula's."""
     context, weights = attend(query, key, value, mask)
     given, keys = query.detach().cpu().double(), functional.pad(key.detach().cpu().double(), (0, 0, 1, 0))
     units = torch.eye(keys.size(-2), dtype=keys.dtype).expand(*keys.shape[:-1], -1)
     allowed = None if mask is None else functional.pad(mask.cpu(), (1, 0), value=True)
-    odds = functional.scaled_dot_product_attention(given, keys, units, allowed)
-    return Matrices(query, key, value, (odds[..., 1:] / odds[..., :1]).log(), weights, context)
+    shares = functional.scaled_dot_product_attention(given, keys, units, allowed)  # first of a key with the score 0
+    return Matrices(query, key, value, (shares[..., 1:] / shares[..., :1]).log(), weights, context)
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations, combinations_with_replacement, pairwise, product
-from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -63,27 +62,32 @@ KINDS: list[NormKind] = [
 """Norms that a layer of its own may have."""
 
 
-def look_tokens_up(tokens: Tensor, table: Tensor, factor: float) -> Tensor:
-    """An embedding (b, s, d) by a table (vocab_size, d), whose rows are multiplied by the factor.
-
-    PyTorch's own attention, in which a token may attend to nothing but its row.
-    """
-    mask = tokens.reshape(-1, 1) == torch.arange(len(table))
-    key = table.new_zeros(len(table), 1)
-    rows = F.scaled_dot_product_attention(key.new_zeros(len(mask), 1), key, factor * table, mask)
-    return rows.view(*tokens.shape, -1)
+@cache
+def network_module(d_model: int, d_ff: int) -> Any:
+    """PyTorch's layer, without any numbers, of which the feed-forward network alone is called."""
+    module: Any = nn.TransformerEncoderLayer(d_model, 1, d_ff, dropout=0.0, device="meta")
+    module.forward = module._ff_block
+    return module
 
 
 def network(x: Tensor, parts: Sequence[Tensor], activation: Callable[[Tensor], Tensor] = F.relu) -> Tensor:
     """PyTorch's own, (..., d) -> (..., d), with W_1 and b_1, W_2 and b_2, of which W_1 takes x on its left."""
     first, inner, second, outer = parts
-    linear1, linear2 = partial(F.linear, weight=first.mT, bias=inner), partial(F.linear, weight=second, bias=outer)
-    nothing = nn.Identity()
-    layer: Any = SimpleNamespace(
-        linear1=linear1, activation=activation, dropout=nothing, linear2=linear2, dropout2=nothing
-    )
-    result: Tensor = nn.TransformerEncoderLayer._ff_block(layer, x)
+    module = network_module(*first.shape)
+    module.activation = activation
+    numbers = {"linear1.weight": first.mT, "linear1.bias": inner, "linear2.weight": second, "linear2.bias": outer}
+    result: Tensor = functional_call(module, numbers, (x,))
     return result
+
+
+def look_tokens_up(tokens: Tensor, table: Tensor, factor: float) -> Tensor:
+    """The rows (b, s, d) of a table (vocab_size, d) that tokens name, times a factor.
+
+    PyTorch's feed-forward network without a nonlinearity, of vectors that are 1 in one place.
+    """
+    nothing, same = table.new_zeros(table.size(1)), torch.eye(table.size(1), dtype=table.dtype)
+    vectors = F.one_hot(tokens, len(table)).to(table.dtype)
+    return network(vectors, [table, nothing, factor * same, nothing], torch.clone)
 
 
 def network_formula(d_model: int, d_ff: int) -> Formula:
@@ -222,9 +226,7 @@ def expect_own_layers(layers: Sequence[object], n_layers: int, are_called: Calla
     """Fail unless there are n_layers different layers; numbers like theirs may belong to none that are called."""
     look_at = "build each of the n_layers layers anew, in an nn.ModuleList"
     look_at += "; one layer in several places is still one layer" if layers else "; a plain list hides its layers"
-    failure = OtherPartsError if 2 * len(layers) > n_layers else CheckFailed
-    if len(layers) != n_layers and not are_called():
-        failure = NoPartsError
+    failure = OtherPartsError if 2 * len(layers) > n_layers else CheckFailed if are_called() else NoPartsError
     label = "how many layers with parameters of their own the stack has"
     expect(len(layers) == n_layers, label, f"{n_layers}", f"{len(layers)}", look_at, failure)
 

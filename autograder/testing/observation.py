@@ -122,8 +122,7 @@ def a_factor(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     if (factor := ratio(actual, expected)) is not None:
         return f"every value is {factor:.4g} times what is expected{known(factor, given)}"
     if actual.dim() > 1 and actual[..., 0].numel() > 2:
-        axes = tuple(range(actual.dim() - 1))
-        factor = ratio(*(value - value.mean(axes, keepdim=True) for value in (actual, expected)))
+        factor = ratio(*(value.flatten(0, -2).diff(dim=0) for value in (actual, expected)))
         if factor is not None:
             return f"positions differ {factor:.4g} times as much as expected{known(factor, given)}"
     return ""

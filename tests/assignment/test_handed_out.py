@@ -1,11 +1,17 @@
 """Code that students get beside the skeleton: no part of a solution stands in it, whatever its names."""
 
 import inspect
+import json
+import subprocess
+import sys
 
 import pytest
 
+from assignment.expected import layers
 from assignment.stand_ins import components, formulas
+from assignment.stand_ins.own_tests import attend
 from autograder.intake.statements import long_expressions
+from autograder.testing.case import earlier_keys
 from autograder.testing.results import judge_task
 from foundation.places import ROOT
 from validity.run_tests import Version, run_versions
@@ -60,3 +66,42 @@ def test_a_stand_in_earns_next_to_nothing_as_a_component(component, assignment, 
     [run] = run_versions([version], reference, assignment)
     judged = judge_task(task, run.outcomes[task.marker], "items")
     assert {item.name for item in judged.items if item.score} == PASTED[component]
+
+
+BY_PYTORCH = {  # by module: what the reference computes, and what the tests compute in its place
+    "embedding": {
+        "self.table(tokens) * math.sqrt(self.d_model)": "look_tokens_up(tokens, self.table.weight, self.d_model**0.5)"
+    },
+    "attention": {"return weights @ value, weights": "return attend(query, key, value, mask)"},
+    "layers": {
+        "self.gamma * centred / torch.sqrt(variance + self.epsilon) + self.beta": "norm_of([self.gamma, self.beta])(x)",
+        "self.contract(torch.relu(self.expand(x)))": "network(x, [*self.parameters()])",
+    },
+    "masks": {"torch.ones(length, length, dtype=torch.bool, device=device).tril()": "earlier_keys(length)"},
+}
+IMPORTS = """
+import math, torch, torch.nn.functional as F
+from collections.abc import *
+from functools import *
+from typing import *
+from torch import Tensor, nn
+from torch.func import functional_call
+EPSILON, NormKind, Computation = 1e-6, Any, Any
+"""
+
+
+@pytest.mark.slow
+def test_what_the_tests_compute_by_pytorchs_own_is_refused_as_a_component(tmp_path, reference):
+    parts = (layers.network_module, layers.network, layers.look_tokens_up, layers.norm_of, attend, earlier_keys)
+    pasted = IMPORTS + "".join(map(inspect.getsource, parts)).replace(" scaled_dot", " F.scaled_dot")
+    for module, changes in BY_PYTORCH.items():
+        text = reference[module][1]
+        for old, new in changes.items():
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        (tmp_path / f"{module}.py").write_text(text + pasted)
+    command = [sys.executable, "-m", "autograder", "grade", tmp_path, "--results", tmp_path / "results.json"]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)  # noqa: S603  ours
+    rows = json.loads((tmp_path / "results.json").read_text())["tests"]
+    shown = {row["number"]: row["output"] for row in rows if row["number"] in ("1.1", "1.2", "1.4", "1.5", "1.6")}
+    assert all("must not be used" in output for output in shown.values()), shown
