@@ -2,7 +2,7 @@
 
 Mentions of what students must write themselves are noted at home and in grading; where one is used, the worker raises.
 Uses of internals, which may be a way around that, are allowed, and listed for a reader, with what the worker has seen
-of them (`sandbox/worker/shortcuts.py`, both).
+of them (`sandbox/worker/shortcuts.py` and `audit.py`).
 """
 
 from __future__ import annotations

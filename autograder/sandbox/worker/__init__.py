@@ -1,10 +1,10 @@
 """The inside of the sandboxed process beside a submission: torch, a loader, and a small fixed set of verbs.
 
     zygote.py    has torch loaded, forks               surroundings.py  libraries, rights and files of a fork
-    service.py   objects and calls for another side    shortcuts.py     refuses what is forbidden, reports ways round
-    loading.py   makes modules of text                 messages.py      how values travel; used by both sides
-    running.py   settings, parameters, changes         mirror.py        objects of another process, as modules
-    failures.py  an exception, described
+    service.py   objects and calls for another side    shortcuts.py     refuses what is forbidden
+    loading.py   makes modules of text                 audit.py         reports what a way around that needs
+    running.py   settings, parameters, changes         messages.py      how values travel; used by both sides
+    failures.py  an exception, described               mirror.py        objects of another process, as modules
     peers.py     the verbs of a worker, and students' own tests with what they call
 
 Nothing here is secret and nothing here judges. Whatever this package answers after a submission's code has

@@ -67,7 +67,7 @@ class Service:
         with open(requests, "rb") as source, open(replies, "wb", buffering=0) as sink, contextlib.suppress(EOFError):
             while True:
                 unsent = memoryview(self.answer(*read_frame(source.read, self.limits)))
-                while unsent:  # without a buffer, in which a notice of `shortcuts` could end up
+                while unsent:  # without a buffer, in which a notice of `audit` could end up
                     unsent = unsent[sink.write(unsent) :]
                 if self.next is not None:
                     self.next()
