@@ -94,14 +94,12 @@ def with_comment(message: str, lines: Sequence[str], line: int) -> str:
     Such as `TODO 1.2: compute the scaled scores, …`. Where code stands between the two, the TODO may be done, and the
     statement left behind.
     """
+    if not TODO.fullmatch(message):
+        return message
     hint = hint_above(lines, line)
     if hint and message == f"TODO {hint[0]}":
         return f"{message}: {hint[1]}"
-    return (
-        f"{message}: once that is written, delete the line that raises this error"
-        if TODO.fullmatch(message)
-        else message
-    )
+    return f"{message}: once that is written, delete the line that raises this error"
 
 
 def hint_above(lines: Sequence[str], line: int) -> tuple[str, str] | None:

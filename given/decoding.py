@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -160,10 +160,15 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cached", action=argparse.BooleanOptionalAction, default=True, help=text)
 
 
-def read_sources(package: Package, path: Path) -> list[list[str]]:
-    """Reads the tokens of sources, or of the sources of pairs. Raises: DataError, for one that is too long, too."""
-    sources = [line.split(package.data.SEPARATOR)[0].split() for line in package.data.read_lines(path)]
-    for number, source in enumerate(sources, start=1):
+def sources_of(
+    package: Package, lines: Iterable[str], path: Path, first: int = 1, split: Callable[[str], list[str]] | None = None
+) -> list[list[str]]:
+    """Returns the tokens of a file's lines, `first` and later ones: sources, or pairs, of which the sources count.
+
+    `split` takes raw text apart; None = tokens have spaces between them. Raises: DataError where one is too long.
+    """
+    sources = [split(line) if split else line.split(package.data.SEPARATOR)[0].split() for line in lines]
+    for number, source in enumerate(sources, start=first):
         package.data.check_length(f"{path}:{number}", "source", source)
     return sources
 
@@ -171,21 +176,19 @@ def read_sources(package: Package, path: Path) -> list[list[str]]:
 def run(options: argparse.Namespace) -> int:
     """Translates a file, one sentence per line."""
     saved, model = load_model(options)
-    package, data = saved.package, saved.package.data
+    package = saved.package
     flags = {name: getattr(options, name) for name in ("beam_size", "length_penalty", "max_length", "cached")}
     given = {name: value for name, value in flags.items() if value is not None}
     saved = replace(saved, config=replace(saved.config, **given))
     folder = options.checkpoint.parent
-    is_raw = options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file()
-    if is_raw:
+    split = None
+    if options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file():
         from .extras.raw_text import load_tokenizer, split_text
 
         split = partial(split_text, load_tokenizer(folder), mark=package.vocab.CONTINUES)
 
     def translate_lines(lines: list[str], first: int = 1) -> str:
-        sources = [split(line) if is_raw else line.split(data.SEPARATOR)[0].split() for line in lines]
-        for number, source in enumerate(sources, start=first):
-            data.check_length(f"{options.input}:{number}", "source", source)
+        sources = sources_of(package, lines, options.input, first, split)
         translations = translate(model, sources, saved, progress=True)
         return "".join(package.vocab.join_subwords(tokens) + "\n" for tokens in translations)
 
@@ -193,7 +196,7 @@ def run(options: argparse.Namespace) -> int:
         for number, line in enumerate(sys.stdin, start=1):
             print(translate_lines([line], number), end="", flush=True)
         return 0
-    lines = data.read_lines(options.input)
+    lines = package.data.read_lines(options.input)
     if options.output == STANDARD:
         print(translate_lines(lines), end="")
         return 0

@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out_file and not options.test_file:
         raise ConfigError(f"--out-file {options.out_file} has no effect without --test-file, the file to translate")
     if options.test_file:
-        decoding.read_sources(package, options.test_file)
+        decoding.sources_of(package, package.data.read_lines(options.test_file), options.test_file)
         options.out_file = options.out_file or options.output / "translations.txt"
         make_folder(options.out_file.parent)
     experiment, tokenizers = prepare(options)

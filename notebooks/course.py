@@ -76,4 +76,4 @@ def check(number: str, seed: int | None = None) -> float | None:
 def hunt(student: str, answer: str = "") -> None:
     """Show a student's bug hunts, or the reply to an answer."""
     if not is_graded:
-        print(tell_hunts(student, _course.answers()[0], _course.assignment, answer))
+        print(tell_hunts(student, _course.answers().sources, _course.assignment, answer))

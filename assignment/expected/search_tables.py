@@ -14,7 +14,6 @@ from foundation.texts import printable
 
 COMPONENT = "decode.beam_decode"
 VOCAB, PAD, BOS, EOS = 16, 4, 1, 3  # other ids than the assignment's, which a search might have hard-coded
-LONGEST_NOTE = 200
 ALMOST_NEVER = -30.0  # the log-probability of all that a table does not name
 
 
@@ -59,7 +58,7 @@ class Tables:
         """Run a search as described: what it returns, and the mode that it leaves the model in."""
         returned = submission.apply("search", COMPONENT, how)
         lines, mode, noticed = expect_parts(returned, ("translations", "mode", "notes"), "what comes back")
-        self._searched, self._noticed = how, printable(str(noticed), LONGEST_NOTE)
+        self._searched, self._noticed = how, printable(str(noticed))
         return lines, mode
 
     def compare(self, returned: list[list[int]], wanted: list[list[int]], label: str, look_at: str) -> None:
@@ -80,7 +79,7 @@ class Tables:
         scores = [self._score(number, ids) for ids in (returned, wanted)]
         if math.isfinite(sum(scores)):
             of_returned, of_wanted = (f"{score:.4g}" for score in scores)
-            how = f"log p / length ** {self._searched['options'].get('length_penalty', 0.6):g}, eos counted"
+            how = f"log p / length ** {self._penalty:g}, eos counted"
             out_of_reach = "; it is better, but the search should not get there" * (scores[0] > scores[1])
             return f"its score ({how}) is {of_returned}; that of the expected ids is {of_wanted}{out_of_reach}"
         if returned in all_wanted:
@@ -91,15 +90,18 @@ class Tables:
             wanted and wanted == returned[: len(wanted)]
         )
 
+    @property
+    def _penalty(self) -> float:
+        """The length penalty of the last search."""
+        return float(self._searched["options"].get("length_penalty", 0.6))
+
     def _score(self, number: int, ids: list[int]) -> float:
         """The score of ids as the translation of a sentence of the last search; -inf for what almost never comes."""
-        options, (sources, _) = self._searched["options"], self._searched["given"]
-        tokens = [*ids, self.eos][: options["max_length"]]
-        rows = self.table[sources[number, 0]]
+        tokens = [*ids, self.eos][: self._searched["options"]["max_length"]]
+        rows = self.table[self._searched["given"][0][number, 0]]
         steps = zip([self.bos, *tokens[:-1]], tokens, strict=True)
         total = sum(float(rows[min(n, len(rows) - 1), before, token]) for n, (before, token) in enumerate(steps))
-        length = float(len(tokens) ** options.get("length_penalty", 0.6))
-        return total / length if total > ALMOST_NEVER else -math.inf
+        return total / len(tokens) ** self._penalty if total > ALMOST_NEVER else -math.inf
 
     def described(
         self,

@@ -23,7 +23,7 @@ from .search import in_a_row
 
 SIZES = 7, 9, 5
 """Of the small model: source and target vocabulary, d_model."""
-PAD, LONGEST_NOTE = 0, 200
+PAD = 0
 EXACT = 1e-4
 """Relative to the gradient: so much of it the weighted gradients of batches may leave unexplained."""
 IN_EVAL_MODE = TinyTranslator(*SIZES).eval().mode()
@@ -217,7 +217,7 @@ class Training:
         def find() -> str:
             with torch.enable_grad():
                 notes, steps = self.submission.apply("watch_training", "train.train_epoch", self._described())
-            note = printable(str(notes[0]), LONGEST_NOTE) if notes else ""  # comes from where the submission runs
+            note = printable(str(notes[0])) if notes else ""  # comes from where the submission runs
             return note or first_deviation(self, steps)
 
         return attempted(find)

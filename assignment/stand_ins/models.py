@@ -114,8 +114,9 @@ class Oracle(nn.Module):
         if self.src_masks is not None:
             wanted = self.src_masks[sentence]
             same = src_mask is not None and (src_mask.expand_as(wanted) == wanted).flatten(1).all(dim=1)
-            wrong = wrong | ~torch.as_tensor(same)
-            self._note(~torch.as_tensor(same), "`decode` gets a source mask that is not that of a row's sentence")
+            is_other = ~torch.as_tensor(same)
+            wrong = wrong | is_other
+            self._note(is_other, "`decode` gets a source mask that is not that of a row's sentence")
         length = tgt.size(1)
         may_see = (torch.tensor(True) if tgt_mask is None else tgt_mask).expand(tgt.size(0), 1, length, length)[:, 0]
         sentences, query, key = may_see.nonzero(as_tuple=True)

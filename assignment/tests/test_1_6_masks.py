@@ -4,7 +4,6 @@ from functools import partial
 
 import pytest
 import torch
-from torch import Tensor
 
 from autograder.testing.arguments import expect_unchanged
 from autograder.testing.case import Case, SubmissionUnderTest, earlier_keys, row_of
@@ -62,9 +61,9 @@ def about_ids(returned: object, expected: torch.Tensor, tokens: torch.Tensor, pa
     return f"the mask is wrong for {which} alone" if which else ""
 
 
-def about_kept_mask(mask: object, expected: Tensor) -> str:
+def about_kept_mask(mask: object, expected: torch.Tensor) -> str:
     """Notice the mask of the earlier call of `call_after`, which that call's caller has changed."""
-    if isinstance(mask, Tensor) and not mask.any():
+    if isinstance(mask, torch.Tensor) and not mask.any():
         return "an earlier call returned this very tensor, which its caller has set to False: make each mask anew"
     return about_mask(mask, expected)
 

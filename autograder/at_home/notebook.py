@@ -19,6 +19,7 @@ from importlib.abc import ExecutionLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
 from pathlib import Path
+from typing import NamedTuple
 
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError
@@ -40,9 +41,13 @@ TRANSLATIONS = "translations.txt"
 PREDICTIONS = "predictions.json"
 
 
-Answers = tuple[Sources, dict[str, list[str]], dict[Cell, str], dict[str, str]]
-"""The modules; of each with answers, the cell and line of each of its lines; why a cell is unreadable; and of names
-what is doubtful about where the saved notebooks define them."""
+class Answers(NamedTuple):
+    """What the cells of notebooks make."""
+
+    sources: Sources
+    origins: dict[str, list[str]]  # of each module with answers, the cell and line of each of its lines
+    unreadable: dict[Cell, str]  # why
+    doubts: dict[str, str]  # by name, of where the saved notebooks define it
 
 
 class Course:
@@ -57,7 +62,7 @@ class Course:
         self.assignment = read_assignment()
         self.skeleton = read_release(support / "skeleton", self.assignment.contract)
         self._answers: tuple[object, Answers] | None = None
-        self._package = AnswerPackage(self.assignment.package, lambda: self.answers()[0])
+        self._package = AnswerPackage(self.assignment.package, lambda: self.answers().sources)
         predictions = support / PREDICTIONS
         self._questions = json.loads(predictions.read_text(encoding="utf-8")) if predictions.is_file() else {}
 
@@ -122,13 +127,13 @@ class Course:
     def understand(self, number: str) -> None:
         """Asks three questions about the answer to a task whose tests pass."""
         try:
-            print(questions.tell(str(number), self.answers()[0], self.assignment))
+            print(questions.tell(str(number), self.answers().sources, self.assignment))
         except UserError as error:
             print(error)
 
     def box(self, number: str, student: str, kind: str = "box") -> Callable[..., object]:
         """Return the answer to a task with the changed line of a hunt; or as it is, where `kind` is "right"."""
-        return boxes.open_box(str(number), student, self.answers()[0], self.assignment, kind)
+        return boxes.open_box(str(number), student, self.answers().sources, self.assignment, kind)
 
     def _hints(self, task: Task, sources: Sources, state: State) -> list[str]:
         """Hints, after some failed attempts."""
@@ -211,7 +216,7 @@ def assemble(folder: Path, history: Sequence[str], skeleton: Sources, assignment
     counting = {
         cell: why for cell, why in distribution.unreadable.items() if cell.notebook != HERE or _definitions(cell)
     }
-    return {**skeleton, **distribution.sources}, distribution.origins, counting, doubts
+    return Answers({**skeleton, **distribution.sources}, distribution.origins, counting, doubts)
 
 
 def _latest(cells: list[Cell]) -> list[Cell]:

@@ -161,9 +161,12 @@ def scan(options: argparse.Namespace) -> int:
     if task:
         roll, who = read_roll(options.marks, assignment), who_decides(None)
         # All, before any gets points: partners by their ids, and who has handed in otherwise since.
-        by_id = {student: [member for member in roll.members if member.id == student] for student in right}
-        by_key = {student: [member for member in roll.members if member.key == student] for student in right}
-        members = {student: by_id[student] or by_key[student] or find_students(roll, student) for student in right}
+        members = {
+            student: [member for member in roll.members if member.id == student]
+            or [member for member in roll.members if member.key == student]
+            or find_students(roll, student)
+            for student in right
+        }
         for student, n in right.items():
             points = round(task.points * n / len(answers[student]), 2)
             why = f"sitting: {n} of {len(answers[student])} answers"
