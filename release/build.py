@@ -41,7 +41,7 @@ class Release:
 
     @property
     def assignment(self) -> Assignment:
-        """What it was made for."""
+        """The assignment that it was made for."""
         return self.skeleton.assignment
 
     @cached_property

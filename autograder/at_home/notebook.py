@@ -42,7 +42,7 @@ PREDICTIONS = "predictions.json"
 
 
 class Answers(NamedTuple):
-    """What the cells of notebooks make."""
+    """The results of a notebook's cells."""
 
     sources: Sources
     origins: dict[str, list[str]]  # of each module with answers, the cell and line of each of its lines

@@ -153,7 +153,7 @@ def paths_of(node: ast.AST, known: Mapping[str, Collection[str]]) -> list[str]:
 
 
 def names_of(module: str, otherwise: Collection[str] = ()) -> Collection[str]:
-    """What a module has, as far as it is loaded here."""
+    """A module's names, as far as it is loaded here."""
     return vars(sys.modules[module]) if module in sys.modules else otherwise
 
 

@@ -97,7 +97,7 @@ def test_a_map_is_complete(folder):
 
 NO_NAMES = {"it", "one", "found", "what", "told", "said"}
 TALK = re.compile(r"(What|Whether)\b|(?s:.*)\b(tells?|told|says)\b")
-MOST_NAMES, MOST_DOCSTRINGS = 4, 32
+MOST_NAMES, MOST_DOCSTRINGS = 4, 29
 """As many as there are; both may only fall."""
 
 

@@ -121,7 +121,7 @@ def find(name: str) -> Any:
 
 
 def contents_of(namespaces: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """What classes have, and the functions of modules and objects, with their code."""
+    """The members of classes, and the functions of modules and objects, with their code."""
     members = list[Any]()
     for names in namespaces:
         for value in names.values():
