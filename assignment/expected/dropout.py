@@ -90,6 +90,9 @@ def expect_varied_entries(layer: PartsSubject) -> None:
     inputs = {**inputs, "x": layer.case.normal(3, 5, layer.sizes.d_model)}  # what is dropped leaves no vector of zeros
     n_own = len(PARTS_OF_LAYERS[layer.kind]) - len(census.sublayers)
     layer.call.train()
+    with torch.no_grad():
+        for parameter in census.others:  # what is divided by 1 - rate must not be so large that each tanh is 1
+            parameter.mul_(0.2)
     active: Any
     for active in (*census.sublayers, *[None] * bool(n_own)):
         silence(census, [mix for mix in census.sublayers if mix is not active], layer.sizes.d_ff)

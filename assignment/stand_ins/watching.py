@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import chain
 from types import FrameType
 from typing import Any
@@ -25,8 +26,9 @@ def watch(function: Callable[..., Any], inputs: Sequence[Any], places: Sequence[
     def look(frame: FrameType, index: int) -> None:
         if not seen[index]:
             seen[index] = True
-            value = eval(places[index][2], frame.f_globals, dict(frame.f_locals))  # noqa: S307  the student's own
-            tensors[index] = value.detach().clone() if isinstance(value, Tensor) else None
+            with suppress(Exception):  # where the call is about to fail; an error here would end the watching
+                value = eval(places[index][2], frame.f_globals, dict(frame.f_locals))  # noqa: S307  the student's own
+                tensors[index] = value.detach().clone() if isinstance(value, Tensor) else None
 
     def trace(frame: FrameType, event: str, argument: object) -> Any:
         if frame.f_code.co_filename != code.co_filename or frame.f_code.co_name.startswith("<"):

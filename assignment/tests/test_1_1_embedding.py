@@ -8,7 +8,7 @@ import torch
 
 from assignment.expected.readings import embedding as make
 from assignment.expected.readings import learned_by, shapes_of
-from autograder.testing.case import Case, SubmissionUnderTest, each_dtype, each_row
+from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
 
 pytestmark = pytest.mark.task_1_1
@@ -67,8 +67,9 @@ def test_embedding(submission: SubmissionUnderTest, case: Case, name: str, dtype
 @each_row(NO_SQUARE, in_float32=["d_model that is no square"])
 def test_any_size_and_dtype(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     vocab_size, d_model, shape, look_at = NO_SQUARE[name]
-    subject = replace(make(submission, case, vocab_size, d_model, dtype=dtype), any_dtype=False)
-    subject.expect_values({"tokens": case.tokens(vocab_size, *shape)}, look_at)
+    with default_dtype(torch.float32):
+        subject = replace(make(submission, case, vocab_size, d_model, dtype=dtype), any_dtype=False)
+        subject.expect_values({"tokens": case.tokens(vocab_size, *shape)}, look_at)
 
 
 @pytest.mark.item("any size and dtype")
@@ -96,8 +97,9 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 
 
 @pytest.mark.item("no side effects")
-def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
-    subject = make(submission, case, 12, 4, dtype=torch.float32, called_before_with=case.tokens(12, 2, 5))
+@in_float32
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
+    subject = make(submission, case, 12, 4, dtype=dtype, called_before_with=case.tokens(12, 2, 5))
     inputs, others = ({"tokens": case.tokens(12, 2, 5)} for _ in range(2))
-    fresh = partial(make, submission, case, 12, 4, dtype=torch.float32)
+    fresh = partial(make, submission, case, 12, 4, dtype=dtype)
     subject.expect_no_side_effects(inputs, others, fresh, another=lambda: fresh().call)

@@ -8,7 +8,16 @@ import torch
 
 from assignment.expected.masks import draw, expect_right_or_finite, expect_right_or_masks_obeyed
 from assignment.stand_ins.own_tests import attend as attention
-from autograder.testing.case import Case, SubmissionUnderTest, each_dtype, each_row, earlier_keys
+from autograder.testing.arguments import CONVERTED
+from autograder.testing.case import (
+    Case,
+    SubmissionUnderTest,
+    default_dtype,
+    each_dtype,
+    each_row,
+    earlier_keys,
+    in_float32,
+)
 from autograder.testing.subject import Subject
 
 pytestmark = pytest.mark.task_1_2
@@ -159,14 +168,16 @@ def test_dtype(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) 
     inputs = draw(case, (2, 3, 4, 5, 7), dtype)
     attention = attention_of(submission)
     if attention.is_right(inputs, ["context"]):
-        replace(attention, any_dtype=False).expect_values(inputs, "does a step convert to another dtype?", ["context"])
+        with default_dtype(torch.float32):
+            replace(attention, any_dtype=False).expect_values(inputs, CONVERTED, ["context"])
 
 
 @pytest.mark.item("no side effects")
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
-def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked: bool) -> None:
+@in_float32
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
     subject = attention_of(submission)
-    inputs, others = (draw(case, (2, 3, 4, 5, 6), torch.float32) for _ in range(2))
+    inputs, others = (draw(case, (2, 3, 4, 5, 6), dtype) for _ in range(2))
     mask = case.mask(2, 1, 4, 5)
     if is_masked and subject.works(others | {"mask": mask}):
         inputs["mask"], others["mask"] = case.mask(2, 1, 4, 5), mask

@@ -14,8 +14,8 @@ from assignment.expected.masks import draw, expect_right_or_finite, expect_right
 from assignment.expected.readings import HEADS as PARTS
 from assignment.expected.readings import SPLIT
 from assignment.expected.readings import multi_head as make
-from autograder.testing.arguments import Inputs
-from autograder.testing.case import Case, SubmissionUnderTest, each_dtype, each_row
+from autograder.testing.arguments import CONVERTED, Inputs
+from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
 from autograder.testing.comparison import fail
 from autograder.testing.fitting import Computation
 from autograder.testing.subject import Subject
@@ -42,6 +42,13 @@ def test_multi_head(submission: SubmissionUnderTest, case: Case, name: str, dtyp
     (n_heads, d_head), axes, look_at = CASES[name]
     subject = make(submission, case, n_heads, d_head, dtype=dtype)
     subject.expect_values(draw(case, (*axes, n_heads * d_head), dtype), look_at, of=["output"])
+
+
+@pytest.mark.item("special cases")
+def test_another_default_dtype(submission: SubmissionUnderTest, case: Case) -> None:
+    with default_dtype(torch.float32):
+        subject = make(submission, case, 4, 3, dtype=torch.float64)
+        subject.expect_values(draw(case, (2, 5, 7, 12)), CONVERTED, of=["output"])
 
 
 @pytest.mark.item("returned weights")
@@ -138,10 +145,10 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 
 @pytest.mark.item("no side effects")
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
-def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked: bool) -> None:
-    single = torch.float32
-    subject = make(submission, case, 4, 3, dtype=single, called_before_with=case.normal(2, 4, 12, dtype=single))
-    inputs, others = (draw(case, (2, 4, 5, 12), single) for _ in range(2))
+@in_float32
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
+    subject = make(submission, case, 4, 3, dtype=dtype, called_before_with=case.normal(2, 4, 12, dtype=dtype))
+    inputs, others = (draw(case, (2, 4, 5, 12), dtype) for _ in range(2))
     masked = {**others, "mask": case.mask(4, 5)}
     if is_masked and subject.works(masked):
         inputs, others = {**inputs, "mask": case.mask(4, 5)}, masked
@@ -151,9 +158,9 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked:
         subject, copied = replace(subject, call=calls[0], formulas=calls[1:2]), calls[2]
 
     def another() -> nn.Module:
-        module = submission.build(COMPONENT, 12, 4, dtype=single)
+        module = submission.build(COMPONENT, 12, 4, dtype=dtype)
         case.randomise(module.parameters())
         return module
 
-    fresh = partial(make, submission, case, 4, 3, dtype=single)
+    fresh = partial(make, submission, case, 4, 3, dtype=dtype)
     subject.expect_no_side_effects(inputs, others, fresh, *() if is_masked else (copied, another))

@@ -13,7 +13,8 @@ import torch.nn.functional as F
 from assignment.expected.layers import norm_of
 from assignment.expected.readings import GAIN_AND_SHIFT, expect_numbers, learned_by
 from assignment.expected.readings import layer_norm as make
-from autograder.testing.case import Case, SubmissionUnderTest, each_dtype, each_row
+from autograder.testing.arguments import CONVERTED
+from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
 from autograder.testing.comparison import expect, expect_shape, run_backward
 
 pytestmark = pytest.mark.task_1_4
@@ -73,6 +74,14 @@ EPSILONS = {  # the constructor's arguments, the size of x, and where to look
     "the default": ({}, 1e-3, "how large is epsilon where the constructor is given none?"),
     "zero": ({"epsilon": 0.0}, 1e-2, "epsilon may be 0"),
 }
+
+
+@pytest.mark.item("special cases")
+def test_another_default_dtype(submission: SubmissionUnderTest, case: Case) -> None:
+    with default_dtype(torch.float32):
+        make(submission, case, 6, dtype=torch.float64).expect_values(
+            {"x": case.normal(2, 5, 6, scale=100.0)}, CONVERTED
+        )
 
 
 @pytest.mark.item("epsilon")
@@ -143,11 +152,11 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 
 
 @pytest.mark.item("no side effects")
-def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
+@in_float32
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
     # What is kept from a first call, before the parameters become random, makes it wrong where a fresh one is right.
-    single = torch.float32
-    subject = make(submission, case, 6, dtype=single, called_before_with=case.normal(2, 5, 6, dtype=single))
-    inputs, others = ({"x": case.normal(2, 5, 6, scale=100.0, dtype=single)} for _ in range(2))
+    subject = make(submission, case, 6, dtype=dtype, called_before_with=case.normal(2, 5, 6, dtype=dtype))
+    inputs, others = ({"x": case.normal(2, 5, 6, scale=100.0, dtype=dtype)} for _ in range(2))
     copied = partial(submission.apply, "call_copy", subject.call)
-    fresh = partial(make, submission, case, 6, dtype=single)
+    fresh = partial(make, submission, case, 6, dtype=dtype)
     subject.expect_no_side_effects(inputs, others, fresh, copied, another=lambda: fresh().call)

@@ -15,7 +15,8 @@ import torch.nn.functional as F
 from assignment.expected.layers import network_formula
 from assignment.expected.readings import expect_numbers, learned_by, usual_readings
 from assignment.expected.readings import feed_forward as make
-from autograder.testing.case import Case, SubmissionUnderTest, each_dtype, each_row
+from autograder.testing.arguments import CONVERTED
+from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
 from autograder.testing.comparison import alike, expect_shape
 from autograder.testing.fitting import Candidates, Computation
 from autograder.testing.results import CheckFailed
@@ -109,6 +110,12 @@ def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
     replace(subject, inside=partial(other_nonlinearity, subject)).expect_values({"x": x}, look_at)
 
 
+@pytest.mark.item("special cases")
+def test_another_default_dtype(submission: SubmissionUnderTest, case: Case) -> None:
+    with default_dtype(torch.float32):
+        make(submission, case, 4, 7, dtype=torch.float64).expect_values({"x": case.normal(2, 5, 4)}, CONVERTED)
+
+
 def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
     """Name what stands between the maps of a network that is right but for that; "" where it is not."""
     x, returned = inputs["x"], subject.call(*inputs.values())
@@ -128,11 +135,12 @@ def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
 
 
 @pytest.mark.item("both maps")
-def test_number_of_parameters(submission: SubmissionUnderTest, case: Case) -> None:
+@in_float32
+def test_number_of_parameters(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
     module = submission.build(COMPONENT, d_model=4, d_ff=11)
     expect_numbers(learned_by(module), 2 * 4 * 11 + 4 + 11, FORMULA)
-    y = module(case.normal(2, 5, 4, dtype=torch.float32))
-    expect_shape(y, (2, 5, 4), "the network", dtype=torch.float32)
+    y = module(case.normal(2, 5, 4, dtype=dtype))
+    expect_shape(y, (2, 5, 4), "the network", dtype=dtype)
 
 
 @pytest.mark.item("gradients")
@@ -143,10 +151,10 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 
 
 @pytest.mark.item("no side effects")
-def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
-    single = torch.float32
-    subject = make(submission, case, 8, 9, dtype=single, called_before_with=case.normal(2, 5, 8, dtype=single))
-    inputs, others = ({"x": case.normal(2, 5, 8, dtype=single)} for _ in range(2))
+@in_float32
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
+    subject = make(submission, case, 8, 9, dtype=dtype, called_before_with=case.normal(2, 5, 8, dtype=dtype))
+    inputs, others = ({"x": case.normal(2, 5, 8, dtype=dtype)} for _ in range(2))
     copied = partial(submission.apply, "call_copy", subject.call)
-    fresh = partial(make, submission, case, 8, 9, dtype=single)
+    fresh = partial(make, submission, case, 8, 9, dtype=dtype)
     subject.expect_no_side_effects(inputs, others, fresh, copied, another=lambda: fresh().call)

@@ -12,7 +12,7 @@ from assignment.expected.layers import Sizes
 from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
 from assignment.expected.own_parts import PARTS_OF_STACKS as PARTS
 from assignment.expected.subjects import stack as stack_of
-from autograder.testing.case import DTYPES, Case, SubmissionUnderTest, in_dtypes, rows_of
+from autograder.testing.case import DTYPES, Case, SubmissionUnderTest, in_dtypes, in_float32, rows_of
 
 STACKS = [
     pytest.param("Encoder", False, marks=pytest.mark.task_2_3, id="Encoder"),
@@ -96,6 +96,7 @@ def test_gradients(
 @pytest.mark.item("no side effects")
 @pytest.mark.task_2_3
 @pytest.mark.parametrize("kind", PARTS)
-def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=2, dtype=torch.float32)
+@in_float32
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str, dtype: torch.dtype) -> None:
+    stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=2, dtype=dtype)
     expect_no_side_effects(stack, partial(stack.draw, (2, 4, 5)))

@@ -16,7 +16,7 @@ from assignment.expected.masks import expect_no_side_effects, expect_right_or_ma
 from assignment.expected.subjects import PARTS_OF_MODELS as PARTS
 from assignment.expected.subjects import ModelSubject
 from autograder.testing.arguments import copies_of
-from autograder.testing.case import ALMOST_ALL, DTYPES, Case, SubmissionUnderTest, in_dtypes, rows_of
+from autograder.testing.case import ALMOST_ALL, DTYPES, Case, SubmissionUnderTest, in_dtypes, in_float32, rows_of
 from autograder.testing.comparison import all_equal, expect, expect_gradients, run_backward
 from autograder.testing.fitting import first_part, tensors_in
 
@@ -159,6 +159,7 @@ def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: 
 @pytest.mark.item("no side effects")
 @pytest.mark.task_2_4
 @each_side
-def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str) -> None:
-    model = ModelSubject(submission, case, Sizes(4, 2, 11), (11, 11), dtype=torch.float32)
+@in_float32
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str, dtype: torch.dtype) -> None:
+    model = ModelSubject(submission, case, Sizes(4, 2, 11), (11, 11), dtype=dtype)
     expect_no_side_effects(model.side(method), partial(model.draw, method, (3, 4, 5)))

@@ -23,9 +23,17 @@ from foundation.texts import last_lines, with_its_comment
 
 from ..intake.names import find_mentions
 from ..intake.sources import IntakeError, read_sources
-from ..running.collection import IS_COLLECTED, InProcessSubmission, case_of, classify, item_of, telling_if_long
+from ..running.collection import (
+    IS_COLLECTED,
+    InProcessSubmission,
+    case_of,
+    classify,
+    dtype_of,
+    item_of,
+    telling_if_long,
+)
 from ..testing import contrast
-from ..testing.case import Case, SubmissionUnderTest
+from ..testing.case import Case, SubmissionUnderTest, default_dtype
 from ..testing.observation import side_by_side
 from ..testing.results import (
     LOOK_AT,
@@ -136,6 +144,12 @@ class OwnRun:
         for item in items:
             for mark in item.iter_markers():
                 self._tests.setdefault(mark.name, []).append(item.nodeid)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Function):  # type: ignore[no-untyped-def]
+        """Lets a test run, and what failed be looked at, with the default dtype of the test."""
+        with default_dtype(dtype_of(item)):
+            return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]

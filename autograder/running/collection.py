@@ -33,7 +33,7 @@ from ..sandbox.worker.loading import Package
 from ..sandbox.worker.running import compile_nothing, parameters_of, settings_kept
 from ..testing import contrast
 from ..testing.arguments import quotes
-from ..testing.case import Case, SubmissionUnderTest
+from ..testing.case import Case, SubmissionUnderTest, default_dtype
 from ..testing.results import CheckFailed, CollectionError, Outcome, State, UnreadableError
 
 LONG = 5
@@ -224,7 +224,7 @@ class Collection:
     def _error_of(self, item: pytest.Function) -> BaseException | None:
         """Runs one test; returns the exception that ended it."""
         try:
-            with self.limits(item), warnings.catch_warnings(action="ignore"):
+            with self.limits(item), warnings.catch_warnings(action="ignore"), default_dtype(dtype_of(item)):
                 known = {"submission": self.submission, "case": case_of(item, self.seed), **row_of(item)}
                 try:
                     item.function(**{name: known[name] for name in inspect.signature(item.function).parameters})
@@ -265,6 +265,12 @@ def classify(error: BaseException | None, describe: Callable[[BaseException], tu
         return State.NOT_ATTEMPTED, with_its_comment(error) or "not implemented yet"
     state, message = describe(error)
     return state, "\n".join([message, *getattr(error, "__notes__", ())])
+
+
+def dtype_of(item: pytest.Function) -> torch.dtype:
+    """The dtype of a test's inputs: its parameter, or that of random inputs."""
+    ordinary = torch.float64 if "case" in inspect.signature(item.function).parameters else torch.float32
+    return row_of(item).get("dtype", ordinary)  # type: ignore[return-value]
 
 
 def row_of(item: pytest.Function) -> dict[str, object]:

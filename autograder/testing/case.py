@@ -6,7 +6,8 @@ All inputs are drawn from one seed and the test's name. A student's run prints i
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 import pytest
@@ -20,6 +21,7 @@ Option = TypeVar("Option")
 DTYPES = torch.float64, torch.float32
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])
 """A test runs in both; float32 is what models are trained in."""
+in_float32 = pytest.mark.parametrize("dtype", [torch.float32], ids=["float32"])
 
 Items = Mapping[str, Collection[object]]
 """Items of the rubric, and the names of rows that are theirs."""
@@ -154,6 +156,21 @@ def row_of(row: Sequence[Any], items: Items, kind: Any = None) -> Any:
     if kind is None:
         return pytest.param(*row, marks=of_item, id=label)
     return pytest.param(*kind.values, *row, marks=[*kind.marks, *of_item], id=f"{kind.id}-{label}")
+
+
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    """A block in which tensors of floats that are made without `dtype=` have this one, in a submission's code too.
+
+    While a test runs it is that of the test's inputs; so code that names no dtype fails where the two differ, and only
+    there.
+    """
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 class SubmissionUnderTest(Protocol):

@@ -197,6 +197,29 @@ def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment)
     assert found == {name: state for name, (*_, state) in UNUSUAL.items()}
 
 
+FILLED = "torch.zeros(({0}).shape).copy_({0})"
+"""A result that is written into a tensor of the default dtype."""
+WITHOUT_DTYPE = {  # task and module; whose result it is; the items that are lost there
+    "1.1": ("embedding", "self.table(tokens) * math.sqrt(self.d_model)", {"any size and dtype"}),
+    "1.2": ("attention", "weights @ value", {"numerically safe"}),
+    "1.3": ("attention", "self.project_output(concatenated)", {"special cases"}),
+    "1.5": ("layers", "torch.relu(self.expand(x))", {"special cases"}),
+}
+
+
+@pytest.mark.slow
+def test_tensors_without_dtype_cost_one_item(reference, assignment):
+    """Models are trained with the default dtype: there such code is right."""
+    markers = {task.number: task.marker for task in assignment.tasks}
+    versions = [
+        Version(number, replaced(reference, module, {code: FILLED.format(code)}), [0], (markers[number],))
+        for number, (module, code, _) in WITHOUT_DTYPE.items()
+    ]
+    outcomes = ends_of(versions, reference, assignment)
+    lost = {name: {end.item for end in ends if end.state is not State.PASSED} for name, ends in outcomes.items()}
+    assert lost == {number: items for number, (*_, items) in WITHOUT_DTYPE.items()}
+
+
 FLAT = {"embedding.InputEmbedding": 0, "attention.MultiHeadedAttention": 59, "layers.FeedForward": 6}
 """By component a drawn layout whose numbers are all in one parameter."""
 

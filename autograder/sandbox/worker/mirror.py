@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from .messages import Answer, Encoder, ProtocolError
+from .messages import DTYPE_NAMES, Answer, Encoder, ProtocolError
 from .running import has_changed, keep
 
 _numbers = itertools.count(1)
@@ -43,10 +43,18 @@ class Link:
         self.released.append(number)
 
     def header(self, verb: str, encoder: Encoder, content: dict[str, Any]) -> dict[str, Any]:
-        """The header of the next request."""
+        """The header of the next request. The default dtype goes along: it is the same on both sides."""
         self.last += 1
         released, self.released = self.released, []
-        return {"id": self.last, "verb": verb, "tensors": encoder.records, "drop": released, **content}
+        default = DTYPE_NAMES[torch.get_default_dtype()]
+        return {
+            "id": self.last,
+            "verb": verb,
+            "tensors": encoder.records,
+            "drop": released,
+            "default": default,
+            **content,
+        }
 
 
 def call(

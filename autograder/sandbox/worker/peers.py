@@ -21,7 +21,7 @@ from torch import Tensor
 from . import audit, shortcuts
 from .failures import KINDS, describe
 from .loading import Package
-from .messages import DTYPE_NAMES, DTYPES, REPLY_LIMITS, Answer, Decoder, Encoder, pack, read_frame
+from .messages import REPLY_LIMITS, Answer, Decoder, Encoder, pack, read_frame
 from .mirror import Kind, Link, build, call
 from .running import settings_kept
 from .service import Content, Held, Service
@@ -59,7 +59,6 @@ class Peer(Link):
         self, component: str, verb: str, content: Content, encoder: Encoder, read: Callable[[Answer], Any]
     ) -> Any:
         """Return what `read` makes of the answer; raise an exception of the same kind as the implementation."""
-        content = {**content, "default": DTYPE_NAMES[torch.get_default_dtype()]}
         self._sink.write(pack(self.header(verb, encoder, content), encoder.body()))
         self._sink.flush()
         reply, body = read_frame(self._source.read, REPLY_LIMITS)
@@ -104,8 +103,6 @@ class Host(Service):
         """The reply frame of one request."""
         if request["verb"] not in VERBS:
             raise ValueError("no verb of a host")
-        if torch.get_default_dtype() != DTYPES[request["default"]]:
-            torch.set_default_dtype(DTYPES[request["default"]])
         return super().answer(request, body)
 
     def describe(self, error: BaseException) -> str:

@@ -94,8 +94,12 @@ SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
 
 @contextmanager
 def settings_kept() -> Iterator[None]:
-    """All settings, and the states of the generators of random numbers, are afterwards what they were before."""
+    """All settings, and the states of the generators of random numbers, are afterwards what they were before.
+
+    A module is imported with PyTorch's own default dtype, whatever that of the test is.
+    """
     before = [read() for read, _ in SETTINGS]
+    torch.set_default_dtype(torch.float32)
     try:
         with warnings.catch_warnings():
             yield

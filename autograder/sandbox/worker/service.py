@@ -77,6 +77,8 @@ class Service:
         """The reply frame of one request."""
         encoder = Encoder(self.keeps_layout)
         try:
+            if torch.get_default_dtype() != DTYPES[request["default"]]:
+                torch.set_default_dtype(DTYPES[request["default"]])
             for number in request["drop"]:
                 self._objects.pop(number, None)
                 self._graphs.pop(number, None)
