@@ -1,7 +1,7 @@
 """Attention: each position gathers what it needs from the others.
 
 Shapes: b batch · h heads · q query positions · k key positions · d = d_model · d_k = d_head = d / h.
-Masks are boolean, True = may attend, (q, k) or broadcastable to (b, h, q, k).
+Masks are boolean, True = may attend: (q, k), or four axes broadcastable to (b, h, q, k).
 A component leaves its arguments as they are, keeps nothing from one call to the next, and works in float32 and float64.
 Paper: Vaswani et al. 2017, section 3.2. The paper's Q, K, V are `query`, `key`, `value` here.
 """
@@ -23,7 +23,7 @@ def scaled_dot_product_attention(
         query: (b, h, q, d_k).
         key: (b, h, k, d_k).
         value: (b, h, k, d_k).
-        mask: True = may attend, broadcastable to (b, h, q, k); None = no restriction.
+        mask: True = may attend, (q, k) or four axes broadcastable to (b, h, q, k); None = no restriction.
 
     Returns:
         context (b, h, q, d_k), and the weights after the softmax (b, h, q, k).
@@ -61,8 +61,7 @@ class MultiHeadedAttention(nn.Module):
             query: (b, q, d).
             key: (b, k, d).
             value: (b, k, d).
-            mask: True = may attend, broadcastable to (b, h, q, k) by PyTorch's rules: three axes are (h, q, k).
-                None = no restriction.
+            mask: True = may attend, (q, k) or four axes broadcastable to (b, h, q, k); None = no restriction.
 
         Returns:
             output (b, q, d), and the weights of every head (b, h, q, k).

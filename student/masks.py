@@ -1,6 +1,6 @@
 """Masks: which positions may attend to which.
 
-Masks are boolean, True = may attend, of shape (q, k) or broadcastable to (b, h, q, k).
+Masks are boolean, True = may attend: (q, k), or four axes broadcastable to (b, h, q, k).
 Combine two masks with `&`: the result forbids whatever either of them forbids.
 """
 
