@@ -153,7 +153,7 @@ def find_result(folder: Path, files: Files) -> Row | None:
 def models(rows: Rows, has_test: bool) -> str:
     """All models of one of the report's tables."""
     tests = {"test": "test BLEU"} if has_test else {}
-    figures = {"train": "train BLEU", "dev": "dev BLEU", **tests, "minutes": "minutes of CPU a run"}
+    figures = {"train": "train BLEU", "dev": "dev BLEU", **tests, "minutes": "minutes a run"}
     cells = []
     for column, results in rows.items():
         done = [result for result in results if result]
