@@ -285,7 +285,9 @@ def deviation_of_heads(
             changed = (before - after).abs() > 1e-5
             positions = changed.any(-1).any(1).any(0).nonzero().flatten().tolist()
             if of != name and positions:
-                return f"the {of} that heads get depends on {name}, too"
+                own = [torch.randn_like(x) if part == of else x for part, x in zip(names, given, strict=True)]
+                depends = not alike(submission.apply("attention_inputs", module, *own)[names.index(of)], before)
+                return f"the {of} that heads get depends on {name}{', too' if depends else f', not on {of}'}"
             if of == name and not positions:
                 return f"the {of} that heads get does not depend on {name}"
             if of == name and positions != [0]:

@@ -237,7 +237,8 @@ def multi_head(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head
 def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> None:
     """Fail unless there are four projections and biases (at most one for each head's part of the output), not more."""
     total = sum(p.numel() for p in parameters)
-    rule = f"query, key, value and output each have a projection of their own; the shapes here {shapes_of(parameters)}"
+    rule = "query, key, value and output each have a projection of their own, registered (in no plain list)"
+    rule += f"; the shapes here {shapes_of(parameters)}"
     expect(
         4 * d_model**2 <= total <= 4 * d_model**2 + (4 + n_heads) * d_model,
         "the learned parameters",

@@ -255,7 +255,7 @@ def first_deviation(training: Training, steps: Sequence[Sequence[Any]]) -> str:
             return f"step {number} comes after {n_read} more batches; it should come after {len(group)}"
         applied = in_a_row(gradients).double()[: training.n_numbers]
         if deviation := deviation_of_gradient(training, applied, place, group, before):
-            mode = "" if is_training or "eval mode" in deviation else "; the model is in eval mode"
+            mode = "" if is_training or "eval mode" in deviation else "; the model, or a part of it, is in eval mode"
             return f"the gradient before step {number} {deviation}{mode}"
         due = training.rate_of(number - 1)
         if abs(rate - due) > EXACT * due:

@@ -148,7 +148,8 @@ class Recorder:
             self._note("the criterion is not called")
         parameters = list(self._model.parameters())
         gradients = [torch.zeros_like(p) if p.grad is None else p.grad.detach().clone() for p in parameters]
-        state = [gradients, [p.detach().clone() for p in parameters], self._n_read, self._model.training]
+        state = [gradients, [p.detach().clone() for p in parameters], self._n_read]
+        state.append(all(part.training for part in self._model.modules()))
         state.append(float(self._optimizer.param_groups[0]["lr"]))
         self.steps.append(state)
         self._n_read = 0

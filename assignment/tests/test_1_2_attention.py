@@ -141,7 +141,7 @@ def test_query_without_keys(submission: SubmissionUnderTest, case: Case, axes: s
     mask[(0,) * (mask.dim() - 1)] = False  # the first row of the mask; its queries may get anything finite
     inputs["mask"] = mask
     has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(3, 2, 4, 1)
-    look_at = "what do the softmax and its gradient give for a row in which every key is forbidden?"
+    look_at = "what do the softmax and its gradient give, in their dtype, for a row in which every key is forbidden?"
     ordinary = draw(case, (3, 2, 4, 5, 6)) | {"mask": None}
     expect_right_or_finite(
         attention_of(submission), case, inputs, look_at, ordinary, gradients_finite_too=True, judged_where=has_keys

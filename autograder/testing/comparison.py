@@ -27,7 +27,10 @@ NEGLIGIBLE = 1e-9
 CLOSE = 1e-5
 """Relative difference up to which a result is taken for that of another computation: as far as float32 agrees."""
 
-DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
+DETACHED = (
+    "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad(), and does "
+    "every parameter require a gradient?"
+)
 
 NEAR = 0.011
 """Tolerance for numbers that people compute, who may round to two decimals."""
@@ -65,7 +68,7 @@ def describe(value: object) -> str:
 def expect_parts(actual: object, names: Sequence[str], name: str) -> list[Any]:
     """Fails unless `actual` is a tuple (or list) with one part for each name; returns the parts."""
     if not isinstance(actual, (tuple, list)) or len(actual) != len(names):
-        fail(name, f"a tuple ({', '.join(names)})", describe(actual))
+        fail(name, f"a tuple of {len(names)}: {', '.join(names)}", describe(actual))
     return list(actual)
 
 

@@ -79,7 +79,7 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
         self.compared = compared  # what was returned and what was expected, where two tensors of one shape differ
         self.look_at = look_at  # where to look, unless something was observed
         self.inputs = self.observed = ""  # of the call, in words; what the two tensors have in common
-        self.part = ""  # of the result
+        self.part = self.beside = ""  # of the result; what is right beside it
         self.experiment: Callable[[], str] | None = None  # the findings of more calls
 
     def look_closer(self) -> None:
@@ -93,7 +93,7 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
     def __str__(self) -> str:
         first, *rest = super().__str__().split("\n")
         inputs = [f"{INPUTS}{self.inputs}"] * bool(self.inputs)
-        end = f"{OBSERVED}{self.observed}" if self.observed else f"{LOOK_AT}{self.look_at}"
+        end = f"{OBSERVED}{self.observed}{self.beside}" if self.observed else f"{LOOK_AT}{self.look_at}"
         return "\n".join([first, *inputs, *rest, *[end] * bool(self.observed or self.look_at)])
 
 
