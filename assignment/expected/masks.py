@@ -178,7 +178,7 @@ def expect_masks_obeyed(subject: Subject, plain: Inputs, look_at: str) -> None:
     n = min(value.size(1) for value in values)
     values = [value[:, :n] for value in values]
     causal = earlier_keys(n)
-    padding = torch.arange(n).lt(n - 1).expand(len(values[0]), 1, 1, n)
+    padding = causal[-2:][0].expand(len(values[0]), 1, 1, n)
     is_decoder = len(values) == 2
     for own in (causal,) if is_decoder else (causal, padding):
         masks = [padding, own] if is_decoder else [own]
