@@ -38,12 +38,14 @@ def progress(mask: Tensor | None, like: Tensor) -> tuple[Tensor, Tensor]:
 def gaps(query: Tensor, key: Tensor) -> Tensor:
     """For each query and key, (…, q, k), a number that depends on how many features they have."""
     expect_one_dtype(query, key)
+    expect_one_size(query, key, -1)
     return torch.cos(query.unsqueeze(-2) + 2 * key.unsqueeze(-3)).mean(dim=-1) * (1 + query.size(-1) / 50)
 
 
 def swing(start: Tensor, end: Tensor, value: Tensor) -> Tensor:
     """For each query, (…, q, d), how far the waves of all keys move between angles (…, q, k); values are phases."""
     expect_one_dtype(start, value)
+    expect_one_size(start.mT, value, -2)
     phase = value.unsqueeze(-3)
     return (torch.sin(end.unsqueeze(-1) + phase) - torch.sin(start.unsqueeze(-1) + phase)).sum(dim=-2)
 
@@ -92,6 +94,12 @@ def expect_one_dtype(x: Tensor, other: Tensor) -> None:
     """Fail as a linear map does, which does not compute with two."""
     if x.dtype != other.dtype:
         raise RuntimeError(f"an input of {x.dtype} for parameters of {other.dtype}")
+
+
+def expect_one_size(x: Tensor, other: Tensor, axis: int) -> None:
+    """Fail as a product of matrices does, where sums and differences would be broadcast."""
+    if x.size(axis) != other.size(axis):
+        raise RuntimeError(f"sizes {x.size(axis)} and {other.size(axis)} of {tuple(x.shape)} and {tuple(other.shape)}")
 
 
 def squash(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
