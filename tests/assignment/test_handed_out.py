@@ -10,7 +10,7 @@ import pytest
 from assignment.expected import layers
 from assignment.stand_ins import components, formulas
 from assignment.stand_ins.own_tests import attend
-from autograder.intake.statements import long_expressions
+from autograder.intake.statements import long_pieces
 from autograder.testing.case import earlier_keys
 from autograder.testing.results import judge_task
 from foundation.places import ROOT
@@ -24,7 +24,7 @@ NOT_HANDED_OUT = "assignment/proof"
 def test_no_expression_of_a_solution_is_handed_out(assignment):
     def expressions(*files):
         texts = (file.read_text(encoding="utf-8") for file in files)
-        return set().union(*(long_expressions(text, assignment.contract, LEAST_SIZE) for text in texts))
+        return set().union(*(long_pieces(text, assignment.contract, LEAST_SIZE) for text in texts))
 
     solved = {path.name: path for path in ROOT.glob("reference/*.py")}
     skeletons = [ROOT / "student" / name for name in solved]
