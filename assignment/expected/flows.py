@@ -142,7 +142,9 @@ class Flow:
         settings: Mapping[str, float],
         inputs: Inputs,
     ) -> str:
-        """Name the part that is the first to read something else than it should, and what that is; "" if none does.
+        """Name the part that is the first to read something else than it should, and what it reads; "" if none does.
+
+        What it should read is for the student to find: whoever reads that needs no idea of a layer to write it.
 
         Each part should be one of its own, made with these settings.
         """
@@ -166,15 +168,15 @@ class Flow:
             letter, text, arguments = PARTS[str(kind)]
             if letter != self.places[place]:
                 given = f", with {described(handed[0], known)}," if handed else ""
-                raise DepartureError(f"{text.format(counts[letter] + 1)} is called{given} where {due} should be")
+                raise DepartureError(f"{text.format(counts[letter] + 1)} is called{given} where another part should be")
             for argument, value, right in zip(arguments, handed, wanted, strict=False):
                 if not is_same(value, right):
-                    reads = f"{due} gets {described(value, known)}" + f" as {argument}" * (len(arguments) > 1)
-                    raise DepartureError(f"{reads}; it should be {described(right, known)}")
+                    role = f" as {argument}" * (len(arguments) > 1)
+                    raise DepartureError(f"{due} gets {described(value, known)}{role}")
             if other := other_settings(due, name, made_with, settings):
                 raise DepartureError(other)
             if name in parts:
-                raise DepartureError(f"`{name}` serves as {parts[name]} and as {due}; each should be one of its own")
+                raise DepartureError(f"`{name}` serves as {parts[name]} and as {due}")
             parts[name] = due
             if returned is None:
                 raise DepartureError("")  # the call has ended with an error
@@ -187,10 +189,10 @@ class Flow:
             return str(departure)
         for kind, *_ in coming:
             letter, text, _ = PARTS[str(kind)]
-            return f"{text.format(counts[letter] + 1)} is called, after which nothing should follow"
+            return f"{text.format(counts[letter] + 1)} is called, too"
         if result is None or is_same(result, output):
             return ""
-        return f"{described(result, known)} is returned; it should be {described(output, known)}"
+        return f"{described(result, known)} is returned"
 
 
 flow_of = cache(Flow)
@@ -227,7 +229,7 @@ def described(value: Tensor | None, known: Mapping[str, Tensor | None]) -> str:
         for names in combinations_with_replacement(terms, count):
             if alike(value, reduce(torch.add, (terms[name] for name in names))):
                 return " + ".join(names)
-    return "something else" if terms else f"something of shape {tuple(value.shape)}"
+    return "none of the inputs, outputs and their sums" if terms else f"something of shape {tuple(value.shape)}"
 
 
 def masks_of(value: Tensor, known: Mapping[str, Tensor | None]) -> Iterator[tuple[str, Tensor]]:

@@ -30,6 +30,7 @@ from .flows import PARTS, Flow
 from .search import Formula
 
 EPSILON = 1e-6  # LayerNorm's default
+TINY = 1e-300
 NormKind = tuple[float, int, bool]
 """Epsilon; how much less than d the variance is divided by; and whether epsilon is added outside the root."""
 
@@ -45,14 +46,19 @@ def norm_of(gain_and_shift: Sequence[Tensor], least: float = 0.0, kind: NormKind
     def norm(x: Tensor) -> Tensor:
         d = x.size(-1)
         stretch = math.sqrt(d / (d - less))
-        inside = 1e-300 if is_outside else epsilon / stretch**2
+        inside = TINY if is_outside else epsilon / stretch**2
         centred = F.layer_norm(x, (d,), eps=inside) / stretch
-        if is_outside:  # the deviation is how much of x lies along its norm
-            along = stretch**2 * (x * centred).mean(-1, keepdim=True)
-            centred = centred * (along / (along + epsilon))
+        if is_outside:  # x is as many times wider than its norm as the deviation says
+            deviation = width_of(x) / width_of(centred).clamp(min=TINY)
+            centred = centred * (deviation / (deviation + epsilon))
         return torch.addcmul(shift, centred, least + gain)
 
     return norm
+
+
+def width_of(x: Tensor) -> Tensor:
+    """How far the features of each position lie apart, (..., 1)."""
+    return x.amax(-1, keepdim=True) - x.amin(-1, keepdim=True)
 
 
 KINDS: list[NormKind] = [
@@ -81,13 +87,18 @@ def network(x: Tensor, parts: Sequence[Tensor], activation: Callable[[Tensor], T
 
 
 def look_tokens_up(tokens: Tensor, table: Tensor, factor: float) -> Tensor:
-    """The rows (b, s, d) of a table (vocab_size, d) that tokens name, times a factor.
+    """The rows (b, s, d) of a table (vocab_size, d) that tokens name, times a factor: the model's is `usual_factor`.
 
     PyTorch's feed-forward network without a nonlinearity, of vectors that are 1 in one place.
     """
     nothing, same = table.new_zeros(table.size(1)), torch.eye(table.size(1), dtype=table.dtype)
     vectors = F.one_hot(tokens, len(table)).to(table.dtype)
     return network(vectors, [table, nothing, factor * same, nothing], torch.clone)
+
+
+def usual_factor(d_model: int) -> float:
+    """How long a vector of d_model ones is."""
+    return math.hypot(*[1.0] * d_model)
 
 
 def network_formula(d_model: int, d_ff: int) -> Formula:

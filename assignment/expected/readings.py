@@ -32,7 +32,17 @@ from autograder.testing.results import CheckFailed, NoPartsError, OtherPartsErro
 from autograder.testing.subject import Subject
 
 from .flows import deviation_of_heads
-from .layers import EPSILON, KINDS, attention_formulas, heads, look_tokens_up, network_formula, norm_of
+from .layers import (
+    EPSILON,
+    KINDS,
+    attention_formulas,
+    heads,
+    look_tokens_up,
+    network_formula,
+    norm_of,
+    usual_factor,
+    width_of,
+)
 from .search import Component, Draw, Formula, find_formula, learned, normal
 
 COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
@@ -109,9 +119,8 @@ def made(
 
 def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
     """An embedding with random vectors: rows of a table, multiplied by sqrt(d_model); options of `made`."""
-    formula = Formula(
-        [(vocab_size, d_model)], lambda parts: partial(look_tokens_up, table=parts[0], factor=d_model**0.5)
-    )
+    factor = usual_factor(d_model)
+    formula = Formula([(vocab_size, d_model)], lambda parts: partial(look_tokens_up, table=parts[0], factor=factor))
 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
         # One with more rows than tokens fails a test of its own; a flat one may be in any order.
@@ -156,10 +165,9 @@ def other_norm(subject: Subject, epsilon: float, inputs: Inputs) -> str:
     """Name in which way a wrong norm is another one; "" where it is none that is known."""
     [x] = (value.double() for value in inputs.values() if value is not None)
     result, right = subject.call(x), F.layer_norm(x, x.shape[-1:], eps=epsilon)
-    width, width_of_right = (value.amax(-1, keepdim=True) - value.amin(-1, keepdim=True) for value in (x, right))
     for gain, shift in pairs_of([leaf for _, leaf in subject.parameters], x.size(-1)):
         affine = partial(torch.addcmul, shift, gain)
-        stretch = width / width_of_right
+        stretch = width_of(x) / width_of(right)
         others = {
             "without the gain": right + shift,
             "without the shift": right * gain,

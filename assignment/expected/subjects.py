@@ -34,6 +34,7 @@ from .layers import (
     layer_formulas,
     look_tokens_up,
     norm_of,
+    usual_factor,
 )
 from .own_parts import PARTS_OF_STACKS, OwnParts
 from .readings import expect_plain, needs_reader, pairs_of
@@ -306,7 +307,7 @@ class ModelSubject:
         stacks = {kind: own_parts.stack(kind, *settings, **options) for kind in ("Decoder", "Encoder")}
         side = stacks["Decoder" if method == "decode" else "Encoder"] or needs_reader("model with parts of its own")
 
-        tables, factors = self._tables(method, own_parts.rest), (d_model**0.5, 1.0)  # the embedding's task
+        tables, factors = self._tables(method, own_parts.rest), (usual_factor(d_model), 1.0)  # the embedding's task
         embeddings: list[Computation] = [partial(look_tokens_up, table=x, factor=f) for x in tables for f in factors]
         return {"T": embeddings, "P": own_parts.positions(), "S": [side], "G": [side]}
 

@@ -1,6 +1,6 @@
 """Formulas of the stand-ins, from explicit parameters: by these functions the tests know what to expect."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -19,66 +19,92 @@ def distinct(*shape: int) -> Tensor:
     return torch.cos(torch.arange(torch.Size(shape).numel(), dtype=torch.float64) * 1.7).view(shape)
 
 
-def restrict(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """In place of masked weights, (b, h, q, k): numbers between 0 and 1, and 0 where the mask forbids."""
-    weights = torch.sigmoid(scores)
+def progress(mask: Tensor | None, like: Tensor) -> tuple[Tensor, Tensor]:
+    """Angles before each key and after it, (b, h, q, k), equal where the mask forbids the key.
+
+    They grow with the number of keys that are allowed, slowly: layers of them must not magnify how float32 rounds.
+    """
     if mask is None:
-        return weights
+        mask = like.new_ones(1)
     try:
-        allowed = weights * mask
+        steps = 0.3 * mask.expand(like.shape).to(like.dtype)
     except RuntimeError:
-        allowed = weights[:0]
-    if allowed.shape != weights.shape:
-        sizes = f"{tuple(mask.shape)} cannot be broadcast to the scores' (b, h, q, k) = {tuple(weights.shape)}"
-        raise RuntimeError(f"a mask of shape {sizes}")
-    return allowed
+        sizes = f"{tuple(mask.shape)} cannot be broadcast to the scores' (b, h, q, k) = {tuple(like.shape)}"
+        raise RuntimeError(f"a mask of shape {sizes}") from None
+    ends = steps.cumsum(dim=-1)
+    return ends - steps, ends
+
+
+def gaps(query: Tensor, key: Tensor) -> Tensor:
+    """For each query and key, (…, q, k), a number that depends on how many features they have."""
+    expect_one_dtype(query, key)
+    expect_one_size(query, key, -1)
+    return torch.cos(query.unsqueeze(-2) + 2 * key.unsqueeze(-3)).mean(dim=-1) * (1 + query.size(-1) / 50)
+
+
+def swing(start: Tensor, end: Tensor, value: Tensor) -> Tensor:
+    """For each query, (…, q, d), how far the waves of all keys move between angles (…, q, k); values are phases."""
+    expect_one_dtype(start, value)
+    expect_one_size(start.mT, value, -2)
+    phase = value.unsqueeze(-3)
+    return (torch.sin(end.unsqueeze(-1) + phase) - torch.sin(start.unsqueeze(-1) + phase)).sum(dim=-2)
 
 
 def look_up(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-    """In place of attention, (b, h, positions, d_k); scores depend on d_k: a head shows how many features it has.
+    """In place of attention, (b, h, positions, d_k). The order of the keys counts, as in no attention.
 
     A query that may attend to nothing gets 0.
     """
-    shares = restrict(query @ torch.asinh(key).mT * (1 + query.size(-1) / 50), mask)
-    return torch.matmul(shares, torch.asinh(value)), shares
+    gap = gaps(query, key)
+    start, end = (gap + angle for angle in progress(mask, gap))
+    return swing(start, end, value), torch.sin(end) - torch.sin(start)
 
 
 def mixed_look_up(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, mix: Iterable[Tensor], n_heads: int
 ) -> tuple[Tensor, Tensor]:
-    """In place of multi-head attention, (b, positions, d), with mix (4, 1, d): each head scales the scores.
+    """In place of multi-head attention, (b, positions, d), with mix (4, 1, d): all heads move the same waves.
 
     Where the mix is 0, so is the output.
     """
-    output, [weights] = blend(query, [(key, value, mask)], mix, n_heads)
-    return output, weights
+    *inner, outer = mix
+    asked, *places = map(project, (query, key, value), inner)
+    moved, weights = blend(asked, places, mask, n_heads)
+    return torch.sin(moved) * outer, weights
 
 
-def blend(
-    query: Tensor, sources: Iterable[tuple[Tensor, Tensor, Tensor | None]], mix: Iterable[Tensor], n_heads: int
-) -> tuple[Tensor, list[Tensor]]:
-    """Look up in several sources, each of key, value and mask, with one mix: their sum, and weights for each."""
-    ask, offer, give, end = mix
-    scale = torch.arange(1, n_heads + 1, dtype=query.dtype, device=query.device).view(-1, 1, 1)
-    asked, total = project(query, ask), torch.zeros_like(query)
-    weights = []
-    for key, value, mask in sources:
-        scores = torch.bmm(asked, project(key, offer).mT)
-        weights.append(restrict(scores.unsqueeze(1) * scale, mask))
-        total = total + torch.bmm(weights[-1].sum(dim=1), project(value, give))
-    return torch.sin(total) * end, weights
+def blend(query: Tensor, places: Sequence[Tensor], mask: Tensor | None, n_heads: int) -> tuple[Tensor, Tensor]:
+    """How far all heads together move the waves of places, keys and values, (b, q, d); and weights for each head."""
+    key, value = places
+    gap = gaps(query, key).unsqueeze(1)
+    scale = torch.arange(1, n_heads + 1, device=gap.device).view(-1, 1, 1)
+    starts, ends = progress(mask, gap.expand(-1, n_heads, -1, -1))
+    weights = torch.sin(gap * scale + ends) - torch.sin(gap * scale + starts)
+    first, last = ((gap + scale * angles).mean(dim=1) for angles in (starts, ends))
+    return swing(first, last, value), weights
 
 
 def project(x: Tensor, shift: Tensor) -> Tensor:
     """In place of a linear map. Like one, it keeps x for backward: x must not be changed in place afterwards."""
-    if x.dtype != shift.dtype:  # nor does a linear map compute with two
-        raise RuntimeError(f"an input of {x.dtype} for parameters of {shift.dtype}")
+    expect_one_dtype(x, shift)
     return torch.sin(torch.addcmul(shift, x, 1 + shift))
 
 
+def expect_one_dtype(x: Tensor, other: Tensor) -> None:
+    """Fail as a linear map does, which does not compute with two."""
+    if x.dtype != other.dtype:
+        raise RuntimeError(f"an input of {x.dtype} for parameters of {other.dtype}")
+
+
+def expect_one_size(x: Tensor, other: Tensor, axis: int) -> None:
+    """Fail as a product of matrices does, where sums and differences would be broadcast."""
+    if x.size(axis) != other.size(axis):
+        raise RuntimeError(f"sizes {x.size(axis)} and {other.size(axis)} of {tuple(x.shape)} and {tuple(other.shape)}")
+
+
 def squash(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
-    """In place of LayerNorm."""
-    return torch.addcmul(shift, torch.tanh(x), gain)
+    """In place of LayerNorm. The shift is inside, as in no norm."""
+    return torch.tanh(x + shift) * gain
 
 
 def wave(x: Tensor, mix: Iterable[Tensor], d_ff: int) -> Tensor:
@@ -99,9 +125,10 @@ def encoder_layer(
 
     It adds to x, which so does not fade in a deep stack; nothing where the mix is 0.
     """
-    *attention, share = mix
-    context, weights = mixed_look_up(x, x, x, mask, attention, n_heads)
-    return x + context + (torch.sin(x) + extra) * share, weights
+    *inner, turn, share = mix
+    asked, *places = (project(x, part) for part in inner)
+    moved, weights = blend(asked, places, mask, n_heads)
+    return torch.addcmul(x, share, torch.sin(moved + turn * x + extra)), weights
 
 
 def decoder_layer(
@@ -113,11 +140,14 @@ def decoder_layer(
     n_heads: int,
     extra: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """In place of a decoder layer, with mix (6, 1, d): one look into both x and memory; see `encoder_layer`."""
-    *attention, turn, share = mix
-    sources = [(x, x, tgt_mask), (turn + memory, memory, src_mask)]
-    context, [self_weights, cross_weights] = blend(x, sources, attention, n_heads)
-    return x + context + (torch.sin(x) + extra) * share, self_weights, cross_weights
+    """In place of a decoder layer, with mix (6, 1, d): one wave for both x and memory; see `encoder_layer`."""
+    *inner, change, turn, share = mix
+    asked, *own = (project(x, part) for part in inner)
+    there = [project(memory * change, part) for part in inner[1:]]
+    (moved, self_weights), (more, cross_weights) = (
+        blend(asked, places, mask, n_heads) for places, mask in ((own, tgt_mask), (there, src_mask))
+    )
+    return torch.addcmul(x, share, torch.sin(moved + more + turn * x + extra)), self_weights, cross_weights
 
 
 def place(x: Tensor) -> Tensor:

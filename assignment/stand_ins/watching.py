@@ -95,7 +95,7 @@ class Recorder:
         name = next(
             (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(value, tensor)), "another tensor"
         )
-        self._note(f"`{method}` gets {name} as {argument}; it should be batch.{wanted}")
+        self._note(f"`{method}` gets {name} as {argument}")
 
     def _encode(self, src: Tensor, encoder_mask: Tensor) -> Any:
         self._batch = next((batch for batch in self._batches if is_equal(src, batch["src"])), self._batch)
@@ -135,7 +135,7 @@ class Recorder:
             name = next(
                 (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(labels, tensor.ravel())), ""
             )
-            self._note(f"the criterion gets {name or 'labels in another order, or other ones'}, not batch.labels")
+            self._note(f"the criterion gets {name or 'labels in another order, or other ones'} as labels")
         elif scores.dim() == 2 and scores.tolist() != [*chain(*self._scores.tolist())]:
             self._note("the criterion gets other scores than `get_predictions` has returned, or in another order")
 

@@ -124,13 +124,13 @@ def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
     fits = (other for network, other in pairs if alike(returned, network(x.double(), activation=other)))
     names = (getattr(other, "func", other).__name__.replace("clone", "nothing") for other in fits)
     if name := next(names, ""):
-        return f"between the maps there is {name}, not relu"
+        return f"between the maps there is {name}"
     for network in networks:
         linear = partial(network, activation=torch.clone)
         places = {"x, before both": linear(torch.relu(x.double())), "the result of both": linear(x.double()).relu()}
         for place, other in places.items():
             if alike(returned, other):
-                return f"relu acts on {place} maps, not between them"
+                return f"relu acts on {place} maps"
     return ""
 
 

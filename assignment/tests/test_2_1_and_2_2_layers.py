@@ -151,15 +151,14 @@ def test_dropout_acts_on_the_sublayers(
 def what_is_dropped(
     output: Callable[..., Any], formulas: Sequence[Callable[..., Any]], kind: str, inputs: dict[str, Any]
 ) -> str:
-    """Says of a layer in train mode on which outputs dropout does not act, or whether x is lost; "" otherwise."""
+    """Count the outputs that dropout acts on, of a layer in train mode, or say that x is lost; "" otherwise."""
     returned = output(*inputs.values())
     doubled = [value if value is None else value.double() for value in inputs.values()]
     name_at = flow_of(kind).dropped
     for count in range(len(name_at), 0, -1):
         for spared in combinations(name_at, count):
             if any(alike(returned, formula(*doubled, kept=0.0, spared=spared)[0]) for formula in formulas):
-                names = "any sublayer" if count == len(name_at) else " and ".join(name_at[place] for place in spared)
-                return f"this is the right result if dropout does not act on the output of {names}"
+                return f"dropout acts on {len(name_at) - count} of {len(name_at)} sublayers' outputs"
     other = {**inputs, "x": torch.randn_like(inputs["x"])}
     is_lost = alike(output(*other.values()), returned)
     return "nothing is left of x: dropout acts on more than the sublayers' outputs" if is_lost else ""

@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import builtins
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from foundation.assignment_tables import Contract
+from foundation.places import ROOT
 from foundation.texts import counted
 
 from .sources import Sources, parse
@@ -28,12 +29,17 @@ BLOCKS = frozenset({"body", "orelse", "handlers", "finalbody", "cases"})
 PYTHONS = frozenset(dir(builtins)) | {"self"}
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 SKIPPED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
-LEAST_SIZE, LEAST_COPIED = 8, 45
-"""Nodes of an expression that may have been copied, and of all such expressions together. Right variants share up to 31
-with the tests, 80 public repositories as a whole up to 38, submissions that were assembled of the tests' code more."""
+LEAST_SIZE, LONG, LEAST_COPIED = 8, 11, 20
+"""Nodes of a piece of code, an expression or a whole function, that may have been copied; of one that is listed by
+itself; and of all such pieces together. Right variants and 91 public repositories share up to 10 with the tests."""
+TESTING = ROOT / "autograder" / "testing"
+"""Beside the assignment's folder, the code that students get of the tests."""
 NOT_HANDED_OUT = "proof/"
 Numbers: TypeAlias = dict[ast.AST, tuple[int, int]]
-"""By node, a number, equal for equal ones, and how many expressions it has; both without the blocks of a statement."""
+"""By node, a number, equal for equal ones, and how many expressions it has; both without the blocks of a statement.
+
+Those of a function are its statements', wherever they stand in it.
+"""
 
 
 @dataclass(frozen=True)
@@ -65,13 +71,29 @@ def numbered(text: str, fixed: Collection[str]) -> tuple[ast.Module, Numbers]:
                 if is_counted:
                     parts.append(number)
                     size += n_nodes
-        digest = hashlib.blake2b(repr(parts).encode(), digest_size=7).digest()  # the same in every process
-        numbers[node] = int.from_bytes(digest), size
+        numbers[node] = number_of(parts), size
         return numbers[node]
 
     blank: ast.Module = Blanking(tree, fixed).visit(tree)
     visit(blank)
+    for node in ast.walk(blank):
+        if isinstance(node, ast.FunctionDef):
+            own = [numbers[part] for part in written_in(node)]
+            numbers[node] = number_of(number for number, _ in own), sum(size for _, size in own)
     return blank, numbers
+
+
+def number_of(parts: Iterable[object]) -> int:
+    """A number that is the same in every process."""
+    return int.from_bytes(hashlib.blake2b(repr([*parts]).encode(), digest_size=7).digest())
+
+
+def written_in(top: ast.AST) -> Iterator[ast.stmt]:
+    """The statements within a node, each for itself, without docstrings and what does not count."""
+    for node in ast.walk(top):
+        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if isinstance(node, ast.stmt) and not (is_docstring or isinstance(node, SKIPPED)):
+            yield node
 
 
 def statements_in(sources: Sources, contract: Contract) -> Iterator[Statement]:
@@ -82,37 +104,38 @@ def statements_in(sources: Sources, contract: Contract) -> Iterator[Statement]:
         for top in tree.body:
             name = top.name if isinstance(top, Definition) else ""
             component = f"{module}.{name}" if name in components else f"{module}: {OTHER}"
-            for node in ast.walk(top):
-                is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-                if isinstance(node, ast.stmt) and not (is_docstring or isinstance(node, SKIPPED)):
-                    inner = [getattr(part, "lineno", 0) for block in BLOCKS for part in getattr(node, block, [])]
-                    end = min(filter(None, inner), default=(node.end_lineno or node.lineno) + 1)
-                    lines = tuple(range(node.lineno, max(end, node.lineno + 1)))
-                    yield Statement(component, numbers[node][0], module, lines)
+            for node in written_in(top):
+                inner = [getattr(part, "lineno", 0) for block in BLOCKS for part in getattr(node, block, [])]
+                end = min(filter(None, inner), default=(node.end_lineno or node.lineno) + 1)
+                lines = tuple(range(node.lineno, max(end, node.lineno + 1)))
+                yield Statement(component, numbers[node][0], module, lines)
 
 
-def long_expressions(text: str, contract: Contract, least: int = LEAST_SIZE) -> set[int]:
-    """The numbers of a module's expressions that have at least so many nodes."""
+def long_pieces(text: str, contract: Contract, least: int = LEAST_SIZE) -> set[int]:
+    """The numbers of a module's expressions and functions that have at least so many nodes."""
     _, numbers = numbered(text, contract.methods)
-    return {number for node, (number, size) in numbers.items() if isinstance(node, ast.expr) and size >= least}
+    pieces = ast.expr, ast.FunctionDef
+    return {number for node, (number, size) in numbers.items() if isinstance(node, pieces) and size >= least}
 
 
 def code_of_tests(folder: Path, contract: Contract) -> dict[int, str]:
-    """The longer expressions in an assignment's code that students get, with the path of a file that has each."""
-    expressions: dict[int, str] = {}
-    for path in sorted(folder.rglob("*.py")):
-        name = path.relative_to(folder).as_posix()
-        if not name.startswith(NOT_HANDED_OUT):
-            expressions |= dict.fromkeys(long_expressions(path.read_text(encoding="utf-8"), contract), name)
-    return expressions
+    """The longer pieces of code that students get with an assignment, with the path of a file that has each."""
+    pieces: dict[int, str] = {}
+    for top in (folder, TESTING):
+        for path in sorted(top.rglob("*.py")):
+            name = path.relative_to(top if top is folder else TESTING.parent).as_posix()
+            if not name.startswith(NOT_HANDED_OUT):
+                pieces |= dict.fromkeys(long_pieces(path.read_text(encoding="utf-8"), contract), name)
+    return pieces
 
 
 def find_copied(intake: Intake, modules: Collection[str], contract: Contract, of_tests: Mapping[int, str]) -> list[str]:
     """Notes on modules that repeat code of the tests, of which a component might be assembled; [] for a little of it.
 
-    Whole expressions are compared, wherever they stand: a value that is named, wrapped or looped over stays the same.
+    Whole functions are compared, and whole expressions wherever they stand: a value that is named, wrapped or looped
+    over stays the same.
     """
-    given = set[int]().union(*(long_expressions(text, contract) for _, text in intake.release.values()))
+    given = set[int]().union(*(long_pieces(text, contract) for _, text in intake.release.values()))
     copies: dict[int, tuple[str, int, int]] = {}  # module, line and size
     notes = []
     for module in sorted(modules):
@@ -130,12 +153,13 @@ def find_copied(intake: Intake, modules: Collection[str], contract: Contract, of
                 copies.setdefault(number, (module, min(lines, default=1), size))
             else:
                 waiting += ast.iter_child_nodes(node)
-    if sum(size for _, _, size in copies.values()) < LEAST_COPIED:
+    sizes = [size for _, _, size in copies.values()]
+    if sum(sizes) < LEAST_COPIED and max(sizes, default=0) < LONG:
         return notes
     files = ", ".join(sorted({of_tests[number] for number in copies}))
     module, line, _ = min(copies.values())
     first = intake.locate(module, line)
-    return [*notes, f"{counted(len(copies), 'expression')} of the tests' {files}, the first in {first}"]
+    return [*notes, f"{counted(len(copies), 'piece')} of the code of the tests' {files}, the first in {first}"]
 
 
 class Blanking(ast.NodeTransformer):

@@ -96,7 +96,9 @@ class Case:
         shortest = min(2, length)
         lengths = torch.randint(shortest, max(length, shortest + 1), (batch, 1, 1, 1), generator=self._generator)
         lengths[self.size(0, batch - 1)] = length
-        return torch.arange(length) < lengths
+        parts = torch.stack([lengths, length - lengths], dim=-1).flatten()
+        words = torch.tensor([True, False]).repeat(batch).repeat_interleave(parts)
+        return words.view(batch, 1, 1, length)
 
     def randomise(self, parameters: Iterable[Tensor], scale: float = 0.5) -> None:
         """Writes random values into parameters, so that nothing depends on how they were initialised.

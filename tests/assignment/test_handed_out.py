@@ -10,7 +10,7 @@ import pytest
 from assignment.expected import layers
 from assignment.stand_ins import components, formulas
 from assignment.stand_ins.own_tests import attend
-from autograder.intake.statements import long_expressions
+from autograder.intake.statements import long_pieces
 from autograder.testing.case import earlier_keys
 from autograder.testing.results import judge_task
 from foundation.places import ROOT
@@ -24,7 +24,7 @@ NOT_HANDED_OUT = "assignment/proof"
 def test_no_expression_of_a_solution_is_handed_out(assignment):
     def expressions(*files):
         texts = (file.read_text(encoding="utf-8") for file in files)
-        return set().union(*(long_expressions(text, assignment.contract, LEAST_SIZE) for text in texts))
+        return set().union(*(long_pieces(text, assignment.contract, LEAST_SIZE) for text in texts))
 
     solved = {path.name: path for path in ROOT.glob("reference/*.py")}
     skeletons = [ROOT / "student" / name for name in solved]
@@ -70,7 +70,9 @@ def test_a_stand_in_earns_next_to_nothing_as_a_component(component, assignment, 
 
 BY_PYTORCH = {  # by module: what the reference computes, and what the tests compute in its place
     "embedding": {
-        "self.table(tokens) * math.sqrt(self.d_model)": "look_tokens_up(tokens, self.table.weight, self.d_model**0.5)"
+        "self.table(tokens) * math.sqrt(self.d_model)": (
+            "look_tokens_up(tokens, self.table.weight, usual_factor(self.d_model))"
+        )
     },
     "attention": {"return weights @ value, weights": "return attend(query, key, value, mask)"},
     "layers": {
@@ -86,13 +88,14 @@ from functools import *
 from typing import *
 from torch import Tensor, nn
 from torch.func import functional_call
-EPSILON, NormKind, Computation = 1e-6, Any, Any
+EPSILON, TINY, NormKind, Computation = 1e-6, 1e-300, Any, Any
 """
 
 
 @pytest.mark.slow
 def test_what_the_tests_compute_by_pytorchs_own_is_refused_as_a_component(tmp_path, reference):
     parts = (layers.network_module, layers.network, layers.look_tokens_up, layers.norm_of, attend, earlier_keys)
+    parts = (*parts, layers.usual_factor, layers.width_of)
     pasted = IMPORTS + "".join(map(inspect.getsource, parts)).replace(" scaled_dot", " F.scaled_dot")
     for module, changes in BY_PYTORCH.items():
         text = reference[module][1]

@@ -14,7 +14,7 @@ from autograder.intake.statements import code_of_tests, find_copied, statements_
 from autograder.intake.submission import Intake, take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT as FOLDER
-from foundation.places import REFERENCE, SKELETON
+from foundation.places import REFERENCE, ROOT, SKELETON
 from validity.variants import read_variants
 
 ASSIGNMENT = read_assignment()
@@ -210,6 +210,25 @@ def test_a_file_of_expected_results_is_found_in_a_submission(name, of_tests):
     text = ast.unparse(ast.fix_missing_locations(Wrapped().visit(tree)))
     [note] = copied({"layers": ("layers.py", text), "model": ("model.py", "x = 1\n")}, of_tests)
     assert f"expected/{name}.py" in note and "layers.py, line" in note
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        *(("assignment/stand_ins/formulas.py", name) for name in ("progress", "gaps", "swing", "look_up")),
+        ("assignment/tests/test_e_1_diagonal_mask.py", "counts"),
+        ("autograder/testing/case.py", "Case"),
+        ("autograder/testing/case.py", "earlier_keys"),
+    ],
+)
+def test_one_function_of_the_tests_is_found_under_other_names(path, name, of_tests):
+    [part] = (node for node in ast.parse((ROOT / path).read_text()).body if getattr(node, "name", "") == name)
+    part.name = "mine"
+    for node in ast.walk(part):
+        if isinstance(node, ast.arg) and node.arg != "self":
+            node.arg = f"my_{node.arg}"
+    [note] = copied({"masks": ("masks.py", f"import torch\nfrom torch import nn\n{ast.unparse(part)}")}, of_tests)
+    assert "of the code of the tests' " in note and "masks.py, line" in note
 
 
 def test_right_submissions_use_no_internals_and_repeat_nothing(of_tests, reference):
