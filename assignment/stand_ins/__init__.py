@@ -26,6 +26,7 @@ from .components import (
     attention_inputs,
     causal_mask,
     inner_calls,
+    isolate,
     padding_mask,
     scaled_dot_product_attention,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "device_of",
     "find",
     "inner_calls",
+    "isolate",
     "make_batch",
     "padding_mask",
     "scaled_dot_product_attention",

@@ -17,6 +17,31 @@ from .formulas import VECTORS, spread
 ENOUGH = 350
 """Positions that every sentence of the usual corpora has room in."""
 
+LEVELS = (
+    "scaled_dot_product_attention LayerNorm FeedForward InputEmbedding PositionalEncoding padding_mask causal_mask".split(),
+    ["MultiHeadedAttention"],
+    ["EncoderLayer", "DecoderLayer"],
+    ["Encoder", "Decoder"],
+)
+"""Components that are built of those before them, and may use those beside them; all others may use all of these."""
+
+isolated = [""]
+"""The component that is being tested, "module.Name", with stand-ins around it; "" = none."""
+
+
+def isolate(component: str) -> None:
+    """Make the stand-ins raise that are built of a component, until the next one is tested."""
+    isolated[0] = component
+
+
+def refuse_above(part: nn.Module) -> None:
+    """Raise where a stand-in is built of the component that uses it: it would do that one's work."""
+    levels = {name: level for level, names in enumerate(LEVELS) for name in names}
+    name = next(kind.__name__ for kind in type(part).__mro__ if kind.__module__ == __name__)
+    if levels[name] > levels.get(isolated[0].rpartition(".")[2], len(LEVELS)):
+        raise RuntimeError(f"{isolated[0]} uses {name}, which is built of it")
+
+
 watched: list[list[tuple[Tensor, Tensor, Tensor]]] = []
 """Lists to which each call of the stand-in for attention adds what it gets."""
 
@@ -116,6 +141,7 @@ class MultiHeadedAttention(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, *extra: object, **more: object) -> None:
         super().__init__()
+        refuse_above(self)
         self.n_heads, self.made_with = n_heads, {"n_heads": n_heads}
         self.mix = spread(VECTORS["MultiHeadedAttention"], 1, d_model)
 
@@ -123,6 +149,7 @@ class MultiHeadedAttention(nn.Module):
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *extra: object, **more: object
     ) -> tuple[Tensor, Tensor]:
         """Output (b, q, d) and weights (b, h, q, k)."""
+        refuse_above(self)
         return formulas.mixed_look_up(query, key, value, mask, self.mix, self.n_heads)
 
 
@@ -142,6 +169,7 @@ class Layer(nn.Module):
         **more: object,
     ) -> None:
         super().__init__()
+        refuse_above(self)
         self.n_heads, self.norm_first, self.extra = n_heads, norm_first, formulas.trace(d_ff, dropout, norm_first)
         self.made_with: dict[str, object] = {"n_heads": n_heads, "d_ff": d_ff, "dropout": dropout}
         self.made_with["norm_first"] = norm_first
@@ -155,6 +183,7 @@ class EncoderLayer(Layer):
 
     def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, Tensor]:
         """The output (b, s, d) and weights (b, h, s, s)."""
+        refuse_above(self)
         return formulas.encoder_layer(x, mask, self.mix, self.n_heads, self.extra)
 
 
@@ -173,6 +202,7 @@ class DecoderLayer(Layer):
         **more: object,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """The output (b, t, d) and weights (b, h, t, t), (b, h, t, s)."""
+        refuse_above(self)
         return formulas.decoder_layer(x, memory, src_mask, tgt_mask, self.mix, self.n_heads, self.extra)
 
 

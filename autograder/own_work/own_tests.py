@@ -1,13 +1,17 @@
 """Judges a student's own tests: which groups of known faults do they find, and do they pass correct code?
 
 The tests run in workers that do not contain what they test: they send tensors to another worker, which has the
-implementations, and get tensors back. For each implementation a new worker runs them, a faulty one until a test has
-failed with two seeds, and ends then: so no test knows of another implementation. Correct and faulty implementations
-come in random order. Each test is a request of its own; a worker answers whether it has passed, and nothing else.
+implementations, and get tensors back. For each implementation a new worker runs them, a faulty one until a test that
+counts has failed with two seeds, and ends then: so no test knows of another implementation. A test has the same seeds
+with all of them, and the same tests have run before it. Correct and faulty implementations come in an order that
+follows from the submission's text. Each test is a request of its own; a worker answers whether it has passed.
 
 A test that rejects correct code counts for nothing, whatever it finds. A fault is not tried once half of its group is
-found; if the test that has found it then turns out to reject correct code, the fault is tried in another round, among
+found; if the test that has found it then turns out to count for nothing, the fault is tried in another round, among
 all correct implementations again.
+
+What decides about points is repeated in new workers, at other times and with other numbers of processes. A test whose
+verdict changes counts for nothing, and then all is repeated again: who guesses by the clock must guess often.
 
 Implementations are made of the reference and the catalogue, as `own_tests.toml` names them. A grading server, which has
 neither, gets them in a file:
@@ -49,6 +53,9 @@ OWN_TESTS, PACKED = "own_tests.toml", "own_tests.packed"
 REFERENCE = "reference"
 MOST_LAWS = 2
 """That one test may be said to demand."""
+N_REPEATED = 3
+"""Correct implementations among those that are repeated."""
+CHANGES = "its verdict on the same code changes: does it depend on chance, or on the clock?"
 PATIENCE = 2.0
 """Times the limit in seconds: so long may the tests take on a busy machine, if they compute for less than the limit."""
 
@@ -121,7 +128,7 @@ class Suite:
     implementations: Sequence[Implementation]  # that they are tried on, the reference first
     tests: Mapping[str, str]  # their names, in order, each with the TODO that is still in it, or ""
     verdicts: dict[str, dict[str, bool]] = field(default_factory=dict)  # by implementation: by test whether it passed
-    excluded: dict[str, str] = field(default_factory=dict)  # tests that end or delay their process, with which of it
+    excluded: dict[str, str] = field(default_factory=dict)  # tests that count for nothing whatever they say, with why
 
     @cached_property
     def right(self) -> list[Implementation]:
@@ -143,7 +150,7 @@ class Suite:
 
     @property
     def written(self) -> list[str]:
-        """The tests without a TODO that leave their process alone."""
+        """The tests without a TODO that leave their process alone, and say the same each time."""
         return [test for test, todo in self.tests.items() if not todo and test not in self.excluded]
 
     def rejects(self, test: str, implementation: str) -> bool:
@@ -167,9 +174,12 @@ class Suite:
         untried = [known for known in self.implementations if counting - self.verdicts.get(known.name, {}).keys()]
         return [known for known in untried if known.name in missed]
 
-    def tests_for(self, known: Implementation) -> list[str]:
-        """Return the tests to try on an implementation: a correct one shows what the rejecting tests demand."""
-        return self.counting if known.group else self.written
+    @property
+    def deciding(self) -> tuple[list[Implementation], list[str]]:
+        """The faults that groups are found by, and the tests that find these."""
+        names = set[str]().union(*map(self.found, filter(self.finds, self.groups)))
+        tests = [test for test in self.counting if any(self.rejects(test, name) for name in names)]
+        return [known for known in self.implementations if known.name in names], tests
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -212,10 +222,16 @@ def try_all(suites: Sequence[Suite], source: Source, assignment: Assignment, zyg
     try:
         workers.check(suites)
         for suite in suites:
-            while faults := suite.open_faults:
-                for known in workers.draw.sample(several := [*suite.right, *faults], len(several)):
-                    if suite.tests_for(known) and not (known.group and suite.finds(known.group)):
-                        workers.try_on(suite, known)
+            n_excluded = -1
+            while n_excluded < len(suite.excluded):
+                while faults := suite.open_faults:
+                    for known in workers.draw.sample(several := [*suite.right, *faults], len(several)):
+                        if not known.group or suite.counting and not suite.finds(known.group):
+                            workers.try_on(suite, known, suite.written)
+                n_excluded, (found, tests) = len(suite.excluded), suite.deciding
+                several = [*workers.draw.sample(suite.right, N_REPEATED), *found] if found else []
+                for known in workers.draw.sample(several, len(several)):
+                    workers.try_on(suite, known, tests)
     finally:
         workers.implementations.close()
 
@@ -226,7 +242,8 @@ class Workers:
     def __init__(
         self, suites: Sequence[Suite], source: Source, assignment: Assignment, zygote: Zygote, seed: int
     ) -> None:
-        self.draw = random.Random(seed)  # noqa: S311  must be repeatable
+        self._secret = f"{seed} {source[1]}"
+        self.draw = random.Random(self._secret)  # noqa: S311  must be repeatable
         self.implementations = Implementations(assignment, zygote)
         module = suites[0].name.partition(".")[0]
         sources: Sources = {"__init__": ("__init__.py", ""), module: source}
@@ -242,14 +259,17 @@ class Workers:
                 content = {"tests": suite.name}
                 sandbox.session(suite.name).request(suite.name, "find", content, Encoder(), lambda answer: None)
 
-    def try_on(self, suite: Suite, known: Implementation) -> None:
-        """Try the tests on an implementation in a new worker, and again without a test that ends it.
+    def try_on(self, suite: Suite, known: Implementation, tests: Sequence[str]) -> None:
+        """Try tests on an implementation in a new worker, and again without one that ends it.
 
         Raises: SubmissionTimeoutError where all tests together take too long.
         """
+        tests = [test for test in tests if test not in suite.excluded]
+        if not tests:  # nobody would close the pipes
+            return
         pipes, has_ended = self.implementations.offer({suite.component: known.text}), False
         with self._open(is_fair=False, descriptors=pipes) as sandbox:
-            for test in suite.tests_for(known):
+            for test in tests:
                 try:
                     passed = self._run(sandbox, suite, test)
                 except (SubmissionDiedError, SubmissionTimeoutError) as error:
@@ -258,9 +278,10 @@ class Workers:
                     has_ended = True
                     break
                 # By chance alone a test finds nothing: it must reject a fault twice, and accept correct code each time.
-                is_accepted = passed[-1] if known.group else passed[0] and not suite.rejects(test, known.name)
-                suite.verdicts.setdefault(known.name, {})[test] = is_accepted
-                if known.group and not is_accepted:
+                is_accepted = passed[-1] if known.group else passed[0]
+                if suite.verdicts.setdefault(known.name, {}).setdefault(test, is_accepted) != is_accepted:
+                    suite.excluded[test] = CHANGES
+                if known.group and not is_accepted and test in suite.counting:
                     break
             sandbox.budget.check_sandbox()
             sandbox.restart()
@@ -268,11 +289,12 @@ class Workers:
             self._computed += sandbox.budget.cpu_seconds
         if self._computed > self._limits.cpu_seconds or self._seconds > PATIENCE * self._limits.total_seconds:
             raise SubmissionTimeoutError(f"all tests together take longer than {self._limits.total_seconds:g} s")
-        if has_ended and suite.tests_for(known):
-            self.try_on(suite, known)
+        if has_ended:
+            self.try_on(suite, known, tests)
 
     def _run(self, sandbox: Sandbox, suite: Suite, test: str) -> list[bool]:
-        seeds = [self.draw.getrandbits(32) for _ in range(2)]
+        of_test = random.Random(f"{suite.name} {test} {self._secret}")  # noqa: S311
+        seeds = [of_test.getrandbits(32) for _ in range(2)]
         content = {"tests": suite.name, "test": test, "component": suite.component, "seeds": seeds}
         try:
             passed = sandbox.session(suite.name).request(suite.name, "try", content, Encoder(), read_verdicts)

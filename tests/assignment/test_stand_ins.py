@@ -3,6 +3,7 @@
 import ast
 import copy
 import inspect
+from contextlib import closing, nullcontext
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ import torch
 from assignment import stand_ins
 from assignment.stand_ins.components import InputEmbedding
 from autograder.running.collection import InProcessSubmission
+from autograder.sandbox.submission import Sandbox
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
@@ -83,3 +85,39 @@ def test_what_a_component_inherits_from_stays():
         assert submission.call("model.Encoder") is stand_ins.DecoderLayer
     finally:
         submission.close()
+
+
+USING = """
+from .attention import MultiHeadedAttention
+from .layers import EncoderLayer
+from .model import Encoder
+
+class Sub(MultiHeadedAttention):
+    pass
+
+KINDS = {"MultiHeadedAttention": MultiHeadedAttention, "Sub": Sub, "EncoderLayer": EncoderLayer, "Encoder": Encoder}
+
+def use(name):
+    KINDS[name](4, 2, 3, 1)
+"""
+FROM = {  # the user, and how many of the kinds above it may use
+    "attention.scaled_dot_product_attention": 0,
+    "layers.DecoderLayer": 3,
+    "model.Decoder": 4,
+    "train.train_epoch": 4,
+}
+
+
+@pytest.mark.parametrize("user", FROM)
+def test_what_is_built_of_a_component_does_not_do_its_work(zygote, user):
+    """Its stand-in raises, whatever way leads to it, in the sandbox and at home."""
+    names = {name.partition(".") for name in FROM}
+    texts = {name: f"def {own}(name):\n    from .using import use\n    use(name)\n" for name, _, own in names}
+    sources = {name: (f"{name}.py", text) for name, text in {**texts, "using": USING, "__init__": ""}.items()}
+    home, sandbox = InProcessSubmission(sources, read_assignment()), Sandbox(sources, read_assignment(), zygote=zygote)
+    with closing(home), sandbox:
+        for number, kind in enumerate(["MultiHeadedAttention", "Sub", "EncoderLayer", "Encoder"]):
+            refused = f"{user} uses {kind.replace('Sub', 'MultiHeadedAttention')}, which is built of it"
+            for submission in (home, sandbox):
+                with nullcontext() if number < FROM[user] else pytest.raises(Exception, match=refused):
+                    submission.call(user, kind)

@@ -158,8 +158,9 @@ class Package(MetaPathFinder, Loader):
         Globals are replaced, which functions and methods look up when they run. What a component reaches in another
         way (a dictionary, `partial`, a default, a closure) meets a stand-in where it is built or called. What the
         component inherits from stays: it is part of it. So does a class with a `__new__` of its own, and a function
-        with a closure.
+        with a closure. Stand-ins that are built of the component raise: their `isolate` gets its name.
         """
+        getattr(self.stand_ins, "isolate", str)(component or "")
         if component == self._isolated:
             return
         self.restore()

@@ -17,6 +17,7 @@ import struct
 import sys
 import warnings
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -190,6 +191,7 @@ def warm_up() -> None:
         torch.autograd.gradcheck(lambda x: connect(list, (2 * x.detach(),), x), inputs, raise_exception=False)
         torch.testing.assert_close(inputs, inputs)
     torch.nn.LayerNorm(2).double().eval()(inputs)
+    names_of_ours()
 
 
 def collapse_memory() -> None:
@@ -202,10 +204,15 @@ def collapse_memory() -> None:
                 LIBC.madvise(ctypes.c_void_p(start), ctypes.c_size_t(HUGE_PAGE), MADV_COLLAPSE)
 
 
+@cache
+def names_of_ours() -> list[str]:
+    """The worker's own modules; found before a fork, since a walk over `sys.modules` would copy its pages."""
+    return [name for name in sys.modules if name.partition(".")[0] in ("worker", "stand_ins")]
+
+
 def take_out_ours() -> list[ModuleType | type]:
     """Hides the worker's own modules from what is imported from now on; returns them, and their classes."""
-    names = [name for name in sys.modules if name.partition(".")[0] in ("worker", "stand_ins")]
-    modules = [sys.modules.pop(name) for name in names]
+    modules = [sys.modules.pop(name) for name in names_of_ours()]
     sys.modules["__main__"] = ModuleType("__main__")
     members = [(module, value) for module in modules for value in vars(module).values()]
     classes = [kind for module, kind in members if isinstance(kind, type) and kind.__module__ == module.__name__]

@@ -57,7 +57,8 @@ assert torch.equal(norm(x), before) and not torch.equal(copied(x), before)
 """
 SUITES: dict[str, tuple[str, set[str], str]] = {
     "accepts everything": ("pass", set(), ""),
-    "a random verdict": ("assert random.random() < 0.5", set(), "counts for nothing"),
+    "a random verdict": ("assert random.SystemRandom().random() < 0.5", set(), "counts for nothing"),
+    "the same random verdict on all": ("assert random.random() < 0.5", set(), "counts for nothing"),
     "one comparison": ("x = draw(); near(attention(*x)[0], ours(*x))", FORMULA, ""),
     "too tight": ("x = draw(); near(attention(*x)[0], ours(*x), 1e-12)", set(), ROUNDING),
     "padding": (
@@ -107,6 +108,23 @@ def test_the_reference_earns_all_in_the_sandbox(zygote):
     result = judged(zygote, (REFERENCE / "own_tests.py").read_text(encoding="utf-8"))
     assert (result.state, result.message) == (State.PASSED, "")
     assert [mark.missed for mark in result.items] == [0] * len(TASK.items)
+
+
+GUESSES = {
+    "the process": "import os\nGUESS = os.getpid()",
+    "the clock": "import time\nGUESS = time.time_ns() >> 20",
+    "what ran before": "GUESS = 1",
+}
+"""By which of forty tests fails on an implementation that it does not look at."""
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("name", GUESSES)
+def test_tests_that_guess_find_nothing(zygote, name):
+    first = "    def test_first(self, attention):\n        global GUESS; GUESS = 40; assert False\n"
+    tests = (f"    def test_{n}(self, attention):\n        assert GUESS % 40 != {n}\n" for n in range(39))
+    text = "\n".join([GUESSES[name], "class TestAttention:", first * (name == "what ran before"), *tests])
+    assert not groups(judged(zygote, text + "\nclass TestLayerNorm:\n    pass\n"))
 
 
 HONEST = "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
