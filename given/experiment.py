@@ -247,7 +247,7 @@ class Experiment(Setup):
         first = place * config.accumulate
         n_batches = min(n_steps * config.accumulate, len(self.loader) - first)
         losses: list[float] = []
-        note = self.criterion.register_forward_hook(lambda *call: losses.append(float(call[-1])))
+        note = self.criterion.register_forward_hook(lambda *call: losses.append(float(call[-1].detach())))
         try:
             mean_loss = self.package.train.train_epoch(
                 self._batches(epoch, first, n_batches, losses, progress),
