@@ -19,6 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import torch
+
 from autograder.grading.scoring import read_references, read_translations
 from autograder.intake.sources import RefusedError, decode, names_in, parse
 from autograder.intake.tree import LIMITS
@@ -81,8 +83,9 @@ def examine(package: Package, pairs: list[Pair], norm_first: bool, device: str) 
     text = f"a token costs {cost.item():.2f} on average; ln v = {uniform:.2f} for v = {v} equally likely tokens"
     yield "Are the first predictions a guess?", abs(cost.item() - uniform) < NEAR, text
 
-    cost.backward()
-    gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
+    learned = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+    of_learned = torch.autograd.grad(cost, [*learned.values()], allow_unused=True)
+    gradients = dict.fromkeys(dict(model.named_parameters())) | dict(zip(learned, of_learned, strict=True))
     without = [name for name, gradient in gradients.items() if gradient is None or not gradient.norm() > 0]
     text = f"{len(gradients) - len(without)} of {len(gradients)} do{f'; not {first_of(without, 3)}' if without else ''}"
     yield "Does every parameter get a gradient?", not without, text

@@ -247,7 +247,7 @@ class Experiment(Setup):
         first = place * config.accumulate
         n_batches = min(n_steps * config.accumulate, len(self.loader) - first)
         losses: list[float] = []
-        note = self.criterion.register_forward_hook(lambda module, inputs, loss: losses.append(loss.item()))
+        note = self.criterion.register_forward_hook(lambda *call: losses.append(float(call[-1].detach())))
         try:
             mean_loss = self.package.train.train_epoch(
                 self._batches(epoch, first, n_batches, losses, progress),
@@ -264,7 +264,7 @@ class Experiment(Setup):
             n_batches = len(losses)
         for index in range(0, len(losses) if self._writer else 0, config.accumulate):
             group = losses[index : index + config.accumulate]
-            self._writer.add_scalar("loss", sum(group) / len(group), self.step + 1 + index // config.accumulate)
+            self._writer.add_scalar("loss", fmean(group), self.step + 1 + index // config.accumulate)
         self.step += -(-n_batches // config.accumulate)
         since["batches"] += n_batches
         since["loss"] += (mean_loss - since["loss"]) * (n_batches / max(1, since["batches"]))
@@ -278,7 +278,7 @@ class Experiment(Setup):
                 if self._stop and index and index % self.config.accumulate == 0:
                     return
                 if losses:
-                    bar.set_postfix(loss=f"{losses[-1]:.2f}", avg_loss=f"{sum(losses) / len(losses):.2f}")
+                    bar.set_postfix(loss=f"{losses[-1]:.2f}", avg_loss=f"{fmean(losses):.2f}")
                 bar.update()
                 yield batch.to(self.device)
 

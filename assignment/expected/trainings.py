@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from assignment.stand_ins.models import TinyTranslator
-from autograder.testing.case import Case, SubmissionUnderTest
+from autograder.testing.case import Case, SubmissionUnderTest, filled
 from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, alike, expect, expect_close, expect_parts
 from autograder.testing.experiments import attempted
 from foundation.texts import printable
@@ -86,7 +86,7 @@ class Training:
             special = {"one sentence": (1, number, number), "many labels": (8 + number, 12, 9), "equal": (3, 4, 4)}
             usual = case.choose(shuffled[number % len(SHAPES)])
             b, t, cut = special.get(shape, usual)
-            self.is_word.append(torch.arange(t) < torch.tensor([t] + [cut] * (b - 1))[:, None])
+            self.is_word.append(filled(torch.tensor([t] + [cut] * (b - 1)), t))
             self.batches.append(self._draw_batch(case, b, t, cut))
 
     def _draw_batch(self, case: Case, b: int, t: int, cut: int) -> Batch:

@@ -27,7 +27,7 @@ def progress(mask: Tensor | None, like: Tensor) -> tuple[Tensor, Tensor]:
     if mask is None:
         mask = like.new_ones(1)
     try:
-        steps = 0.3 * mask.expand(like.shape).to(like.dtype)
+        steps = mask.expand(like.shape).to(like.dtype) * 0.3
     except RuntimeError:
         sizes = f"{tuple(mask.shape)} cannot be broadcast to the scores' (b, h, q, k) = {tuple(like.shape)}"
         raise RuntimeError(f"a mask of shape {sizes}") from None

@@ -96,7 +96,9 @@ def test_mean_loss_is_returned(submission: SubmissionUnderTest, case: Case, name
     training = training_of(submission, case, name, rate=0.0)  # nothing is learned: steps are for other tests
     losses, *_ = training.run()
     for loss in losses:
-        expect(isinstance(loss, float), "what train_epoch returns", "a Python float", describe(loss), "loss.item()")
+        expect(
+            isinstance(loss, float), "what train_epoch returns", "a Python float", describe(loss), "a tensor is none"
+        )
     got, expected = (torch.tensor(several, dtype=torch.float64) for several in (losses, training.expected()[0]))
     look_at = "the mean of the batches' losses, each as the criterion returns it"
     with observing(partial(training.about_mean, losses)):

@@ -97,12 +97,12 @@ def test_band(submission: SubmissionUnderTest, case: Case, name: str) -> None:
     label = f"the band of width {width}" if given else "the mask by default: the diagonal"
     inside, outside = range(min(width, length)), range(width, length)
     for mask in without:
-        (found, due), (more, _) = counts(mask, inside), counts(mask, outside)
-        missing = due - found
+        (allowed, due), (more, _) = counts(mask, inside), counts(mask, outside)
+        missing = due - allowed
         seen = f"{missing} cells in it that are False, {more} beside it that are True"
         expect(missing == more == 0, label, "True where abs(i - j) < width", seen)
-    found, due = counts(among, inside)
-    expect(found == due, f"{label}, random_prob 0.4", "True within the band", "some False")
+    allowed, due = counts(among, inside)
+    expect(allowed == due, f"{label}, random_prob 0.4", "True within the band", "some False")
 
 
 @pytest.mark.item("random cells")

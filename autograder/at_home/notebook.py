@@ -27,7 +27,7 @@ from foundation.texts import as_threshold, last_lines
 
 from ..grading.scoring import ScoringError, read_references, read_translations
 from ..intake.cells import DEFINITIONS, Cell, Distribution, describe_unreadable, read_code, read_notebook
-from ..intake.names import find_mentions
+from ..intake.names import find_mentions, to_be_read
 from ..intake.sources import IntakeError, Locate, RefusedError, Source, Sources, read_release
 from ..own_work import boxes, questions
 from ..running.collection import Collection, InProcessSubmission, run_in_process
@@ -167,10 +167,11 @@ def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, lo
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
     if task.tests_of:  # their points depend on what students do not have: the faults that their tests find
         result = replace(result, score=0.0)
-    judged = {component.partition(".")[0] for component in task.components} - {*assignment.own_tests}
+    judged = {*hints.modules_of(task)} - {*assignment.own_tests}
     own = {name: sources[name] for name in judged & sources.keys()}
     mentions = find_mentions(own, assignment.contract.forbidden, locate)
-    return result, "\n".join([as_text(result, tests, printed, seed), *mentions])
+    internals = to_be_read(sources, own, assignment.contract.forbidden, locate)
+    return result, "\n".join([as_text(result, tests, printed, seed), *mentions, *internals])
 
 
 def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> str:

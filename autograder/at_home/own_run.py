@@ -9,6 +9,7 @@ shown, with what separates the calls that fail from those that do not.
 import os
 import random
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from textwrap import shorten
 from types import TracebackType
@@ -21,7 +22,7 @@ from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 from foundation.texts import last_lines, with_its_comment
 
-from ..intake.names import find_mentions
+from ..intake.names import find_mentions, to_be_read
 from ..intake.sources import IntakeError, read_sources
 from ..running.collection import (
     IS_COLLECTED,
@@ -47,7 +48,7 @@ from ..testing.results import (
     judge_task,
     most_telling,
 )
-from .hints import ATTEMPTS, count_attempt, not_tried, read_hints
+from .hints import ATTEMPTS, count_attempt, modules_of, not_tried, read_hints
 
 NOT_SHOWN, TO_DO = "more failed", "still to be written"
 WIDTH = 80
@@ -122,7 +123,11 @@ class OwnRun:
             pytest.exit(str(error), returncode=2)
         self._assignment, self._config, self._folders = assignment, config, {self._folder, released}
         judged = {name: source for name, source in self._sources.items() if name not in assignment.own_tests}
-        self._notes = list(find_mentions(judged, assignment.contract.forbidden))
+        given = assignment.contract.modules.keys() - {*chain(*map(modules_of, assignment.tasks))}
+        self._notes = [
+            *find_mentions(judged, assignment.contract.forbidden),
+            *to_be_read(judged, judged.keys() - given, assignment.contract.forbidden),
+        ]
         self._has_hints = self._folder == released and bool(read_hints(assignment.folder))
         self._is_picked = any("::" in argument for argument in config.args)
         self._tests: dict[str, list[str]] = {}  # by marker, node ids of all tests, also of those that are left out

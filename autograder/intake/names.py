@@ -13,7 +13,10 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache
+from importlib.util import find_spec
+from itertools import chain
 from typing import NamedTuple
 
 from foundation.assignment_tables import NO_TEXT, Forbidden
@@ -22,10 +25,12 @@ from ..sandbox.worker.loading import OWN_MODEL, PACKAGES, is_harmless
 from .sources import Locate, Sources, in_module, tree_of
 
 MAX_NAMES = 500
+CLASSES = "builtins", "types", "torch", "torch.nn"
+"""Modules that have nearly all classes whose attributes a submission meets."""
 WATCHED = {"getattr", "setattr", "delattr"}
 """Built-in functions of which the worker sees what they reach, under their own names."""
 Named = ast.Name | ast.Attribute | ast.Call
-MOST_INTERNALS, MAX_CODE_SHOWN = 500, 160
+MOST_INTERNALS, MOST_AT_HOME, MAX_CODE_SHOWN = 500, 20, 160
 HARMLESS = re.compile(r"torch\._[a-z]\w*|torch\.load|.*\.vars")
 """Names that come after all others, since there are hundreds, or many of one."""
 
@@ -197,8 +202,9 @@ def find_internals(
     """The uses of internals in some modules, but for lines that were handed out: one for each line, with all names.
 
     Such as "torch._refs.add in layers.py, line 3: x = torch._refs.add(y, 1)". `seen` has uses that a worker has seen:
-    module, line, and name; they come first, and harmless ones last. Of equally grave ones the first of each kind come
-    before the others, so that many uses of one cannot hide another. What is left out is counted.
+    module, line, and name; they come first, and harmless ones last. Before these are names that nothing has: a flood of
+    them cannot hide a true one. Of equally grave ones the first of each kind come before the others, so that many uses
+    of one cannot hide another. What is left out is counted.
     """
     lines = {module: sources[module][1].split("\n") for module in modules}
     uses = defaultdict[tuple[str, int], dict[str, bool]](dict)  # names, and whether each is harmless
@@ -216,7 +222,7 @@ def find_internals(
         if code and code not in given(module):
             uses[module, line].setdefault(name, bool(HARMLESS.fullmatch(name)))
     counts = Counter[str]()
-    ranked: list[tuple[bool, int, str]] = []
+    ranked: list[tuple[bool, bool, int, str]] = []
     for (module, line), names in uses.items():
         kept: list[str] = []  # without those that are a part of another one
         for name in sorted(names, key=lambda name: (names[name], -len(name), name)):
@@ -224,11 +230,39 @@ def find_internals(
                 kept.append(name)
         text = f"{', '.join(kept)} in {locate(module, line)}: {shown(lines[module][line - 1], kept[0])}"
         kind = ".".join(kept[0].split(".")[:2])
-        ranked.append((names[kept[0]], counts[kind], text))
+        ranked.append((names[kept[0]], not any(map(is_known, kept)), counts[kind], text))
         counts[kind] += 1
-    texts = [text for _, _, text in sorted(ranked, key=lambda use: use[:2])]
+    texts = [use[-1] for use in sorted(ranked, key=lambda use: use[:-1])]
     more = len(texts) - MOST_INTERNALS
     return [*texts[:MOST_INTERNALS], f"{more} more uses of internals"] if more > 0 else texts
+
+
+def is_known(name: str) -> bool:
+    """True of what Python or PyTorch has: an attribute of a class ("." and its name), or what begins with a module."""
+    first, _, rest = name.partition(".")
+    second = rest.partition(".")[0]
+    if not first:
+        return second in attributes_of_classes()
+    if not second or first not in sys.modules or second in names_of(first):
+        return True
+    with suppress(Exception):  # a part of a package that is not loaded, perhaps
+        return find_spec(f"{first}.{second}") is not None
+    return False
+
+
+@cache
+def attributes_of_classes() -> frozenset[str]:
+    """The attributes of the classes in Python's and PyTorch's chief modules."""
+    classes = [x for name in CLASSES for x in vars(sys.modules.get(name, builtins)).values() if isinstance(x, type)]
+    return frozenset(chain.from_iterable([*dir(kind), *getattr(kind, "__annotations__", ())] for kind in classes))
+
+
+def to_be_read(
+    sources: Sources, modules: Collection[str], forbidden: Forbidden, locate: Locate = in_module
+) -> Iterator[str]:
+    """Notes for a student on what `find_internals` lists of modules that were not handed out complete."""
+    for use in find_internals(sources, modules, forbidden, {}, locate)[:MOST_AT_HOME]:
+        yield f"to be read by a person when graded: {use}"
 
 
 def shown(code: str, name: str) -> str:

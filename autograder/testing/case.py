@@ -96,9 +96,7 @@ class Case:
         shortest = min(2, length)
         lengths = torch.randint(shortest, max(length, shortest + 1), (batch, 1, 1, 1), generator=self._generator)
         lengths[self.size(0, batch - 1)] = length
-        parts = torch.stack([lengths, length - lengths], dim=-1).flatten()
-        words = torch.tensor([True, False]).repeat(batch).repeat_interleave(parts)
-        return words.view(batch, 1, 1, length)
+        return filled(lengths.flatten(), length)[:, None, None]
 
     def randomise(self, parameters: Iterable[Tensor], scale: float = 0.5) -> None:
         """Writes random values into parameters, so that nothing depends on how they were initialised.
@@ -114,6 +112,12 @@ class Case:
                 values = torch.randn(shape, generator=generator, dtype=torch.float64)
                 parameter.copy_(values.mul_(scale).to(parameter.dtype))
                 seen[shape] += 1
+
+
+def filled(counts: Tensor, length: int) -> Tensor:
+    """A row for each count, (n, length), of so many True, which come first."""
+    parts = torch.stack([counts, length - counts], dim=-1).flatten()
+    return torch.tensor([True, False]).repeat(len(counts)).repeat_interleave(parts).view(-1, length)
 
 
 def earlier_keys(n_queries: int, n_keys: int | None = None) -> Tensor:

@@ -231,12 +231,15 @@ def test_a_line_is_where_the_student_finds_it(notebooks, history, capsys) -> Non
         "import torch\nfrom torch import nn",
         "class TestAttention:\n    def test_it(self, attention):\n        q = torch.ones(1, 1, 2, 2)\n"
         "        attention(q, q, q, torch.tensor([True, False]))\n        assert False",
-        "class LayerNorm(nn.Module):\n    def __init__(self, d_model, epsilon=0):\n        nn.LayerNorm(3)",
+        "class LayerNorm(nn.Module):\n    def __init__(self, d_model, epsilon=0):\n        nn.LayerNorm(3)\n"
+        "        self.forward.__globals__",
     ]
     notebooks.check("E.4")
     assert "test_it fails on right 1 (this notebook, cell 2, line 5, AssertionError" in capsys.readouterr().out
     notebooks.check("1.4")
-    assert "note: this notebook, cell 3, line 3: torch.nn.LayerNorm; grading refuses" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert "note: this notebook, cell 3, line 3: torch.nn.LayerNorm; grading refuses" in output
+    assert "to be read by a person when graded: .__globals__ in this notebook, cell 3, line 4: self.for" in output
 
 
 def test_own_tests_may_use_what_a_task_may_not(notebooks, history, capsys) -> None:

@@ -42,6 +42,10 @@ def test_a_short_cut_is_noted(tmp_path):
     borrowed = "self.norm = nn.LayerNorm(d_model)\n        self.gamma = "
     output = run_tests(tmp_path, "self.gamma = ", borrowed, "-m", "task_1_5", status=0)
     assert re.search(r"note: layers\.py, line \d+: torch\.nn\.LayerNorm; grading refuses it in ", output)
+    assert "to be read by a person" not in output
+    taken = "self.forward.__globals__\n        self.gamma = "
+    output = run_tests(tmp_path, "self.gamma = ", taken, "-m", "task_1_5", status=0)
+    assert re.search(r"to be read by a person when graded: \.__globals__ in layers\.py, line \d+: self\.for", output)
 
 
 def test_the_end_says_what_is_earned_and_what_is_missing(tmp_path):

@@ -125,6 +125,14 @@ def test_many_uses_of_one_kind_hide_no_other():
     assert uses[-1] == f"{MOST_INTERNALS + 1} more uses of internals"
 
 
+@pytest.mark.parametrize("true", ["f.__globals__", "gi_frame.f_back", "torch.onnx", "sys.modules"])
+def test_invented_names_hide_no_true_one(true):
+    flood = "\n".join(f"x.__my{n}__; sys._my{n}" for n in range(2 * MOST_INTERNALS))
+    text = f"import sys, torch\n{flood}\nf.__globals__\n{true}\n"
+    first = find_internals({"layers": ("layers.py", text)}, ["layers"], FORBIDDEN, {})[:2]
+    assert any(true.split(".")[-1] in use for use in first), first
+
+
 def test_harmless_kinds_and_long_lines_hide_nothing():
     flood = "\n".join(f"torch._foreach_{n}" for n in range(2 * MOST_SHOWN))
     text = f"import functools, torch\n{flood}\nfunctools.wraps(f);{' ' * 200}'{'-' * 200}'; torch.nn.modules.linear.X\n"
