@@ -33,13 +33,18 @@ def draw(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64)
 
 
 def expect_right_or_masks_obeyed(
-    subject: Subject, inputs: Inputs, look_at: str, formula_judged_on: Inputs | None = None
+    subject: Subject,
+    inputs: Inputs,
+    look_at: str,
+    formula_judged_on: Inputs | None = None,
+    has_own_parts: bool = False,
 ) -> None:
     """Fail where the first part is not right; of a formula that is wrong anyway, where masks are not obeyed.
 
     Of an attention that needs a reader, the masks of single heads must add up. Whether the formula is wrong anyway is
     judged on inputs without masks: None = on the same ones. The inputs are query, key, value and mask; or x or tokens
-    and a mask; or x or tokens, memory, source mask and target mask.
+    and a mask; or x or tokens, memory, source mask and target mask. What agrees with parts of its own must obey masks
+    as well: these may ignore them.
     """
     of, is_attention = subject.parts[:1], "query" in inputs
     plain = {name: None if name.endswith("mask") else value for name, value in inputs.items()}
@@ -61,6 +66,9 @@ def expect_right_or_masks_obeyed(
             expect_as_if_absent(subject, inputs, look_at)
             expect_one_mask_for_each_head(subject, inputs, look_at, all_count=False)
         else:
+            expect_masks_obeyed(subject, plain, look_at)
+    else:
+        if has_own_parts:
             expect_masks_obeyed(subject, plain, look_at)
 
 
@@ -180,8 +188,9 @@ def expect_masks_obeyed(subject: Subject, plain: Inputs, look_at: str) -> None:
     values = [value for value in plain.values() if value is not None]
     n = min(value.size(1) for value in values)
     values = [value[:, :n] for value in values]
-    causal = earlier_keys(n)
-    padding = causal[-2:][0].expand(len(values[0]), 1, 1, n)
+    earlier = earlier_keys(n)
+    causal = earlier.expand(len(values[0]), 1, n, n)
+    padding = earlier[-2:][0].expand(len(values[0]), 1, 1, n)
     is_decoder = len(values) == 2
     for own in (causal,) if is_decoder else (causal, padding):
         masks = [padding, own] if is_decoder else [own]

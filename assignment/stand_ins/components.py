@@ -18,10 +18,10 @@ ENOUGH = 350
 """Positions that every sentence of the usual corpora has room in."""
 
 LEVELS = (
-    "scaled_dot_product_attention LayerNorm FeedForward InputEmbedding PositionalEncoding padding_mask causal_mask".split(),
-    ["MultiHeadedAttention"],
-    ["EncoderLayer", "DecoderLayer"],
-    ["Encoder", "Decoder"],
+    {"scaled_dot_product_attention", "LayerNorm", "FeedForward", "InputEmbedding", "PositionalEncoding"},
+    {"MultiHeadedAttention"},
+    {"EncoderLayer", "DecoderLayer"},
+    {"Encoder", "Decoder"},
 )
 """Components that are built of those before them, and may use those beside them; all others may use all of these."""
 

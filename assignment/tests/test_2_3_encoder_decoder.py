@@ -61,7 +61,8 @@ def test_masks(
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     stack = stack_of(submission, case, kind, sizes, n_layers, dtype)
     stack.call.train(name == "four layers" and not stack.has_own_layers)  # whose dropout would act
-    expect_right_or_masks_obeyed(stack, stack.draw(axes), "which mask does each layer get?")
+    look_at = "which mask does each layer get?"
+    expect_right_or_masks_obeyed(stack, stack.draw(axes), look_at, has_own_parts=stack.has_own_layers)
 
 
 @pytest.mark.item("returned weights")

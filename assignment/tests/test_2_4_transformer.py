@@ -70,8 +70,8 @@ def test_masks(
     (n_heads, d_head, d_ff, n_layers), _, axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     model = ModelSubject(submission, case, sizes, (11, 11), n_layers, dtype=dtype)
-    inputs = model.draw(method, axes)
-    expect_right_or_masks_obeyed(model.side(method), inputs, "which mask goes where?")
+    side, inputs = model.side(method), model.draw(method, axes)
+    expect_right_or_masks_obeyed(side, inputs, "which mask goes where?", has_own_parts=model.has_own_parts)
 
 
 @pytest.mark.item("returned weights")

@@ -228,8 +228,8 @@ def try_all(suites: Sequence[Suite], source: Source, assignment: Assignment, zyg
                     for known in workers.draw.sample(several := [*suite.right, *faults], len(several)):
                         if not known.group or suite.counting and not suite.finds(known.group):
                             workers.try_on(suite, known, suite.written)
-                n_excluded, (found, tests) = len(suite.excluded), suite.deciding
-                several = [*workers.draw.sample(suite.right, N_REPEATED), *found] if found else []
+                n_excluded, (faults, tests) = len(suite.excluded), suite.deciding
+                several = [*workers.draw.sample(suite.right, N_REPEATED), *faults] if faults else []
                 for known in workers.draw.sample(several, len(several)):
                     workers.try_on(suite, known, tests)
     finally:
@@ -242,7 +242,7 @@ class Workers:
     def __init__(
         self, suites: Sequence[Suite], source: Source, assignment: Assignment, zygote: Zygote, seed: int
     ) -> None:
-        self._secret = f"{seed} {source[1]}"
+        self._secret = f"{seed} {source[1]}"  # with the text: no attempt shows the order of another one
         self.draw = random.Random(self._secret)  # noqa: S311  must be repeatable
         self.implementations = Implementations(assignment, zygote)
         module = suites[0].name.partition(".")[0]
@@ -293,6 +293,7 @@ class Workers:
             self.try_on(suite, known, tests)
 
     def _run(self, sandbox: Sandbox, suite: Suite, test: str) -> list[bool]:
+        # The same with each implementation: else a test could guess by them, and its verdict would not change.
         of_test = random.Random(f"{suite.name} {test} {self._secret}")  # noqa: S311
         seeds = [of_test.getrandbits(32) for _ in range(2)]
         content = {"tests": suite.name, "test": test, "component": suite.component, "seeds": seeds}

@@ -119,6 +119,11 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
         STACKS,
         OF_STACKS | {"gradients"},
     ),
+    "attention without masks": (
+        {"(scores if hidden is None else scores.masked_fill(hidden, -1e9))": "scores"},
+        STACKS + WHOLE,
+        {MASKS, "masks reach both sides"},
+    ),
     "a mask for the first layer only": ({STEP: f"{STEP}\n            others = (None, *others[1:])"}, STACKS, {MASKS}),
     "learned positions": (
         {

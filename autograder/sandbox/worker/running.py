@@ -30,6 +30,17 @@ Kept = list[tuple[torch.Tensor, int, torch.Tensor]]
 """Tensors with their versions and copies, as `has_changed` takes them."""
 
 
+def named_parameters(module: nn.Module, prefix: str = "", seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
+    """Yield what PyTorch's method of that name yields, which a submission may override, like all that it calls."""
+    seen = set() if seen is None else seen
+    kept = vars(module)
+    for name, value in (*kept.get("_parameters", {}).items(), *kept.get("_modules", {}).items()):
+        if value is not None and id(value) not in seen:
+            seen.add(id(value))
+            is_module = isinstance(value, nn.Module)
+            yield from named_parameters(value, f"{prefix}{name}.", seen) if is_module else [(f"{prefix}{name}", value)]
+
+
 def parameters_of(value: object) -> dict[str, nn.Parameter]:
     """The parameters of a module by name, in its order; none of what is no module.
 
@@ -38,10 +49,11 @@ def parameters_of(value: object) -> dict[str, nn.Parameter]:
     """
     if not isinstance(value, nn.Module):
         return {}
-    for name, parameter in value.named_parameters():
+    named = dict(named_parameters(value))
+    for name, parameter in named.items():
         if nn.parameter.is_lazy(parameter):
             raise ValueError(f"{name} has no size before the first call: give all sizes, without nn.Lazy modules")
-    learned = {str(n): p for n, p in value.named_parameters() if p.numel() and p.dtype in LEARNED}
+    learned = {str(n): p for n, p in named.items() if p.numel() and p.dtype in LEARNED}
     size = sum(parameter.numel() * parameter.element_size() for parameter in learned.values())
     if len(learned) > MAX_PARAMETERS or size > MAX_PARAMETER_BYTES:
         has = f"a module has {len(learned):,} parameters of {size / (1 << 20):,.1f} MiB in all"

@@ -40,6 +40,27 @@ def test_an_exception_arrives_as_itself_or_says_what_it_was(example, name):
     assert isinstance(caught.value, SubmissionError) and str(caught.value) == message
 
 
+HIDING = """
+from torch import nn
+
+class Hiding(nn.Linear):
+    def named_parameters(self, *arguments, **options):
+        return iter([])
+
+    parameters = named_modules = _named_members = named_parameters
+
+class LayerNorm(Hiding):
+    def __init__(self, d_model):
+        super().__init__(d_model, d_model)
+        self.inner, self.again = Hiding(2, 1), self
+"""
+
+
+def test_a_module_cannot_hide_parameters(sandbox):
+    shapes = [tuple(parameter.shape) for parameter in sandbox({"layers": HIDING}).build(NORM, 3).parameters()]
+    assert shapes == [(3, 3), (3,), (1, 2), (1,)]
+
+
 CANNOT_BE_SENT = {
     "numpy.ones(2)": "numpy.ndarray",
     "Own('x')": "Own",
