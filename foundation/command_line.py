@@ -5,6 +5,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from .texts import printable
@@ -37,6 +38,15 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": HelpFormatter, **options})
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuses what a command does not know itself, since the program around it has other options."""
+        options, left = super().parse_known_args(args, namespace)
+        if left:
+            meant = get_close_matches(left[0].partition("=")[0], self._option_string_actions, n=1)
+            hint = f"; did you mean {meant[0]}?" if meant else ""
+            self.error(f"unrecognized arguments: {' '.join(left)}{hint}")
+        return options, left
 
     def error(self, message: str) -> NoReturn:
         """Prints what is wrong and ends the process with status 2."""

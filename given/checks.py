@@ -49,6 +49,8 @@ SETTINGS = Config(d_model=64, n_heads=4, d_ff=128, dropout=0.0, learning_rate=2e
 PYTHON = sys.version_info[:2]
 SECTION = re.compile(r"^##.*\n+[^#\s]", re.MULTILINE)
 """A heading with an answer below it."""
+BARE = re.compile(r"^## *(.*)\s*(?=^##|\Z)", re.MULTILINE)
+"""A heading without one."""
 LEFT = re.compile(r"raise NotImplementedError\(.TODO ([\w.]+)")
 
 
@@ -180,7 +182,9 @@ def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
             yield f"{folder.name}/{name} has no {first_of(lacking, 3)}"
         if name.endswith(".py"):
             yield from (f"not finished: {task} ({name})" for task in dict.fromkeys(LEFT.findall(text)))
-        if name == ANSWERS and not SECTION.search(text):
-            yield f"nothing is written in {folder.name}/{ANSWERS}"
+        if name == ANSWERS:
+            is_written = SECTION.search(text) or ("##" not in text and text.strip())
+            places = [f' below "{heading}"' for heading in BARE.findall(text)] if is_written else [""]
+            yield from (f"nothing is written in {folder.name}/{ANSWERS}{place}" for place in places)
     if TRANSLATIONS.name not in files:
         yield f"no {folder.name}/{TRANSLATIONS}: without it the tasks of BLEU earn nothing"

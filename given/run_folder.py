@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import sys
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
+from foundation.texts import first_of
 from foundation.whole_files import write_whole
 
 from .config import Config, ConfigError
@@ -56,6 +58,8 @@ class Checkpoint(Setup):
     @classmethod
     def load(cls, package: Package, path: Path) -> Checkpoint:
         """Reads what `save` wrote, to the CPU. Raises: CheckpointError if the file is missing or something else."""
+        if path.is_dir():
+            raise CheckpointError(f"{path}: is a folder; name a checkpoint in it, such as {path / 'best.pt'}")
         if not path.is_file():
             raise CheckpointError(f"{path}: no such file; `train` writes it")
         vocabulary = package.vocab.Vocabulary
@@ -131,8 +135,12 @@ def compare(options: argparse.Namespace) -> int:
             best, seconds = best_report(saved.history), sum(line["seconds"] for line in saved.history)
             figures = {"best_epoch": best["epoch"], "dev_bleu": best["dev_bleu"], "dev_loss": best["dev_loss"]}
             runs.append({"run": folder, **asdict(saved.config), **figures, "minutes": round(seconds / 60, 1)})
-    if not runs:
-        raise ConfigError("there is nothing to compare: expected folders that `train` wrote")
+    compared = {run["run"] for run in runs}
+    if others := [str(folder) for folder in options.runs if folder not in compared]:
+        problem = f"nothing to compare in {first_of(others, 3)}: expected folders in which `train` has saved a report"
+        if not runs:
+            raise ConfigError(problem)
+        print(f"note: {problem}", file=sys.stderr)
     runs.sort(key=lambda run: run["dev_bleu"], reverse=True)
     alike = {item.name for item in fields(Config) if len({run[item.name] for run in runs}) == 1}
     names = [name for name in runs[0] if name not in alike]

@@ -66,7 +66,7 @@ def draw(submission: SubmissionUnderTest, calls: Sequence[tuple[Any, ...]]) -> l
     expect(isinstance(masks, list) and len(masks) == len(calls), "the masks", f"{len(calls)} masks", describe(masks))
     for mask, (length, *_) in zip(masks, calls, strict=True):
         good = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.shape == (length, length)
-        got = f"{describe(mask)}, {getattr(mask, 'dtype', '')}"
+        got = f"{describe(mask)}, {mask.dtype}" if isinstance(mask, torch.Tensor) else describe(mask)
         expect(good, "the mask", f"a boolean tensor of shape ({length}, {length})", got)
     checked: list[Tensor] = masks
     return checked

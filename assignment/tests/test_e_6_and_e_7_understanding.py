@@ -10,7 +10,7 @@ import assignment.own_work.calls  # noqa: F401  that are asked about, and by whi
 from autograder.own_work.boxes import check_at_home
 from autograder.own_work.questions import find, read_answers
 from autograder.testing.case import SubmissionUnderTest
-from autograder.testing.comparison import describe, expect, fail
+from autograder.testing.comparison import expect, fail
 from foundation.assignment_file import read_assignment
 
 ASSIGNMENT = read_assignment()
@@ -40,7 +40,7 @@ def test_answers(submission: SubmissionUnderTest, item: str) -> None:
         fail(label, f'an entry "{key}"', ascii(entries[-1])[:80], again)
     given = answers[key]
     if not isinstance(given, (list, tuple)) or len(given) != n or not all(isinstance(answer, str) for answer in given):
-        fail(label, f"a list of {n} texts", describe(given))
+        fail(label, f"a list of {n} texts, each in quotation marks", ascii(given)[:80])
     expect(n > 0, label, "code that can be watched while it runs", "none", f"what does `understand({number!r})` show?")
     for index, (question, answer) in enumerate(zip(asked.questions, given, strict=True), start=1):
         label = f"answer {index} about {name}: {question.text[-1]}"

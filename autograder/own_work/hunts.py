@@ -19,6 +19,7 @@ from torch import Tensor
 
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
+from foundation.texts import counted
 
 from ..intake.sources import Sources, tree_of
 from ..testing.case import Case, SubmissionUnderTest, number_of
@@ -36,6 +37,8 @@ SCALES = (1.0, 0.01, 30.0)
 MOST_NUMBERS, LONGEST_CODE = 4096, 200
 THE_INPUT = "an input that shows it"
 """As items of the rubric name it; the other part of an answer is the changed line."""
+UNNAMED = "your name"
+"""In `findings` as it is handed out."""
 
 Inputs = Sequence[Tensor | None]
 """Of a call."""
@@ -129,12 +132,13 @@ class Hunt:
             self._check_line(answer["line"], answer["now"])
 
     def _about(self, text: str) -> str:
-        return f"the hunt of {self.student} in {self.number}: {text}"
+        student = self.student if self.student != UNNAMED else "nobody, since `findings` lacks your name,"
+        return f"the hunt of {student} in {self.number}: {text}"
 
     def _check_input(self, given: object) -> None:
         __tracebackhide__ = True
         axes = [f"{value.ndim} axes" if isinstance(value, Tensor) else "None" for value in self.scene.inputs]
-        right = f"a list of {len(axes)} arguments: {', '.join(axes)}, at most {MOST_NUMBERS:,} numbers each"
+        right = f"a list of {counted(len(axes), 'argument')}: {', '.join(axes)}, at most {MOST_NUMBERS:,} numbers each"
         inputs = self._read_input(given)
         expect(bool(inputs), self._about("the input"), right, shown(given))
         [due] = self.run([inputs])
@@ -231,7 +235,7 @@ def student_of(component: str, sources: Sources) -> str:
     defaults = function.args.defaults if isinstance(function, ast.FunctionDef) else []
     name = defaults[-1].value if defaults and isinstance(defaults[-1], ast.Constant) else ""
     if not isinstance(name, str) or not name.strip():
-        raise NotImplementedError(f"still to do: your name, as `student` of {function.name}")
+        raise NotImplementedError(f"your name, as `student` of {function.name}")
     return name
 
 
@@ -252,5 +256,5 @@ def check_answer(item: str, hunts: Mapping[str, Hunt | str], answers: object) ->
     if not isinstance(answers, dict):
         fail("your findings", "a dictionary with an entry for each hunt", shown(answers))
     if number not in answers:
-        raise NotImplementedError(f"still to do: the hunt in {number}")
+        raise NotImplementedError(f"an entry for the hunt in {number}")
     hunt.check(part, answers[number])

@@ -135,6 +135,22 @@ def test_helpers_and_translations_are_packed_and_what_is_unfinished_is_a_note(ru
 
 
 @pytest.mark.parametrize(
+    "text, places",
+    [
+        ("", [""]),
+        ("## What I measured\n\n## What explains it\n", [""]),
+        ("BLEU fell by 0.1, since nothing is scaled.\n", []),
+        ("## What I measured\n\nBLEU fell.\n\n## What explains it\n", [' below "What explains it"']),
+    ],
+)
+def test_where_nothing_is_written_is_a_note(run, tmp_path, text, places):
+    (tmp_path / "desk" / "answers.md").write_text(text)
+    status, out, _ = run("pack")
+    notes = [line for line in out.splitlines() if "nothing is written" in line]
+    assert status == 0 and notes == [f"note: nothing is written in desk/answers.md{place}" for place in places]
+
+
+@pytest.mark.parametrize(
     "file, text, message",
     [
         ("translations.txt", "a\nb\n", "translations.txt: 2 lines, but there are 3 references"),

@@ -116,7 +116,9 @@ def test_runs_are_compared_by_what_differs(folder, tmp_path, capsys):
     folders = [str(folder / "run"), str(other)]
     capsys.readouterr()
     call("compare", *folders, tmp_path / "begun")
-    lines = capsys.readouterr().out.splitlines()
+    out, err = capsys.readouterr()
+    assert err.startswith(f"note: nothing to compare in {tmp_path / 'begun'}: ") and err.count("\n") == 1
+    lines = out.splitlines()
     head, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     assert head[:2] == ["run", "epochs"], "what is the same everywhere is left out"
     assert {row[0]: row[1] for row in rows} == {folders[0]: "3", folders[1]: "1"}
@@ -148,6 +150,8 @@ def test_runs_are_compared_by_what_differs(folder, tmp_path, capsys):
         (["train", "--test-file", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
         (["translate", "--output", "{folder}"], "{folder}: Is a directory"),
         (["translate", "--checkpoint", "nowhere"], "nowhere: no such file; `train` writes it"),
+        (["translate", "--checkpoint", "{folder}/run"], "/run: is a folder; name a checkpoint in it, such as {folder}"),
+        (["compare", "nowhere", "."], "nothing to compare in nowhere, .: expected folders in which `train`"),
         (["attention", "--sentence", "je " * 600], "--sentence: a source of 600 tokens, expected at most 512"),
         (["attention", "--sentence", "je", "--output", "a.gif"], "a.gif: expected a name that ends in .png, .svg"),
         (["attention", "--sentence", "je dors .", "--layer", "2"], "--layer 2: expected 1"),
@@ -159,7 +163,7 @@ def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, folder, 
     files = {"train": ("train", "dev", "output"), "translate": ("checkpoint", "input"), "attention": ("checkpoint",)}
     ours = {"checkpoint": "run/best.pt", "input": "train", "output": "run"}
     given = [argument.format(folder=folder) for argument in arguments]
-    for flag in files[arguments[0]]:
+    for flag in files.get(arguments[0], ()):
         if f"--{flag}" not in given:
             given += [f"--{flag}", str(folder / ours.get(flag, flag))]
     work = {"train": "reference.train.train_epoch", "translate": "given.decoding.translate"}

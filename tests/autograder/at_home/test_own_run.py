@@ -88,6 +88,11 @@ def test_a_missing_return_is_one_message(tmp_path):
     assert re.search(r"\n1 failed, \d+ deselected, \d+ more failed", output)
 
 
+def test_the_type_of_no_tensor_is_left_out(tmp_path):
+    (tmp_path / "masks.py").write_text("def diagonal_mask(*given, **named):\n    pass\n")
+    assert "E     got:      None (is a return missing?)\n" in run_on(tmp_path, "-m", "task_e_1").stdout
+
+
 WRONG_ERROR = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.relu(self.contract(x)))"
 WRONG_VALUE = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.tanh(self.expand(x)))"
 

@@ -77,9 +77,9 @@ def test_the_changed_line_and_an_input_that_shows_it_are_an_answer_and_nothing_e
 @pytest.mark.parametrize(
     "given, message",
     [
-        ("x", "expected: a list of 1 arguments: 3 axes, at most 4,096 numbers each"),
-        ([torch.ones(2, 8)], "expected: a list of 1 arguments"),
-        ([[[[1.0, 2.0]], [[3.0]]]], "expected: a list of 1 arguments"),
+        ("x", "expected: a list of 1 argument: 3 axes, at most 4,096 numbers each"),
+        ([torch.ones(2, 8)], "expected: a list of 1 argument"),
+        ([[[[1.0, 2.0]], [[3.0]]]], "expected: a list of 1 argument"),
         ([torch.ones(1, 1, 7)], "expected: one that your own code takes"),
     ],
 )
@@ -88,6 +88,12 @@ def test_a_wrong_input_gets_one_line(hunts, given, message):
     with pytest.raises(CheckFailed) as failed:
         hunt.check(THE_INPUT, solution(hunt) | {"input": given})
     assert message in str(failed.value)
+
+
+def test_who_has_left_the_name_out_reads_so(hunts):
+    hunt = replace(hunts["anna"][0], student="your name")
+    with pytest.raises(CheckFailed, match="the hunt of nobody, since `findings` lacks your name, in 1.2: the line"):
+        hunt.check(LINE, solution(hunt) | {"line": 0})
 
 
 def test_boxes_answer_with_lists_and_differ_from_the_own_code(hunts):

@@ -198,6 +198,7 @@ RIGHT_OR_WRONG = {  # what is handed in, how it ends, and the message
     "of earlier code": ("return {'1.2 000000': ['1', '2', '3']}", State.FAILED, "your code has changed: `understand`"),
     "wrong": (f"return {ANSWER}", State.FAILED, "what your code does"),
     "too few": ("return {'1.2 TAG': ['1']}", State.FAILED, "a list of 3 texts"),
+    "no texts": ("return {'1.2 TAG': [(1, 2), 3, 4]}", State.FAILED, "quotation marks\n  got:      [(1, 2), 3, 4]"),
     "a list": ("return [1]", State.FAILED, "a dictionary"),
 }
 HOSTILE = {  # what is handed in, and the message; nothing of it is run
