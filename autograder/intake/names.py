@@ -30,7 +30,7 @@ Use = tuple[str, int, str]
 """Module, line, and name of what is used."""
 MOST_INTERNALS, MAX_CODE_SHOWN = 500, 160
 MOST_MEANT, LONGEST, OTHERS = 12, 200, "a name of many meanings"
-"""So many dotted names are followed of one name, and so many characters of each: statements can double them without end.
+"""So many dotted names are followed of one name, and so many characters of each: statements can double them.
 For the rest stands one more, which is listed wherever it may be meant."""
 HARMLESS = re.compile(r"torch\._[a-z]\w*|torch\.load|.*\.vars")
 """Names that come after all others, since there are hundreds, or many of one."""

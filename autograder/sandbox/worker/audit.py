@@ -2,22 +2,18 @@
 
 Python raises an audit event when code reads frames, tracebacks' frames or code objects, asks the garbage collector for
 objects, uses ctypes, or executes text. A hook listens, which no Python code can remove. What Python's own modules and
-PyTorch do for a submission does not count: `@dataclass` executes text, too. A submission's own `getattr`, `setattr` and
-`delattr` raise an event as well, and so does each attribute of a module in its text: whatever leads to the module, a
-name is judged by what it is. Other attributes, imports and patterns say in the text what they are, and are found there
-(`autograder/intake/names.py`).
+PyTorch do for a submission does not count: `@dataclass` executes text, too. Submitted text raises further events, of
+attributes by name and of modules (`instruments.py`). Other attributes, imports and patterns say in the text what they
+are, and are found there (`autograder/intake/names.py`).
 """
 
 from __future__ import annotations
-import __future__
 
-import ast
 import json
 import os
 import re
 import sys
 import sysconfig
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
@@ -27,6 +23,8 @@ import torch
 
 from . import shortcuts
 from .failures import ForbiddenShortcut
+from .instruments import BY_NAME, NESTED, REPLACED, VALUE
+from .instruments import __file__ as instruments
 from .messages import MAGIC, PREFIX
 
 EVENTS = """
@@ -53,104 +51,13 @@ LOOKED_ON = {"f_code", "compile", "exec"}
 """Events of a stand-in that looks on while submitted code runs, as a debugger does, for questions about it."""
 HAND_OUT_FRAMES = ("walk_tb", "currentframe", "<lambda>")
 """Functions of these modules that ordinary code does not call."""
-BY_NAME = "submission.attribute"
-"""The event of a built-in function that reaches an attribute by its name; its arguments are the object and the name."""
 HARMLESS = r"torch\._[a-z]\w*"
 """Names of which there are hundreds: many of these use up nobody else's places."""
 MOST, MOST_OF_ONE, MOST_HARMLESS = 400, 3, 40
 """So many places are reported: in all, of one name, and of harmless ones."""
-REPLACED = "submission.replaced"
-"""The event of an attribute that is written or deleted, with the same arguments."""
-IMPORTED, NESTED = "submission.imported", "submission.nested"
-"""The events of a module that uses what is forbidden while it is imported, and of one that cannot be compiled as below.
-
-Their arguments are the file and the line.
-"""
+IMPORTED = "submission.imported"
+"""The event of a module that uses what is forbidden while it is imported; its arguments are the file and the line."""
 NAMES = {IMPORTED: "what is forbidden, while imported", NESTED: "nested too deeply to be watched"}
-
-
-def telling(function: Callable[..., Any], event: str, audit: Callable[..., None] = sys.audit) -> Callable[..., Any]:
-    """A built-in function that reaches an attribute by its name, and raises the event."""
-    is_kind, of_type, text, plain = issubclass, type, str, str.__str__
-
-    def reach(owner: object, name: str, *others: object) -> Any:
-        name = plain(name) if is_kind(of_type(name), text) else name  # of a kind of string of its own, too
-        audit(event, owner, name)
-        return function(owner, name, *others)
-
-    return reach
-
-
-def told(event: str, kinds: tuple[type, ...]) -> Callable[[object, str], object]:
-    """A function that returns an object, and raises the event if it is of these kinds."""
-    audit, is_kind, of_type = sys.audit, issubclass, type
-
-    def tell(owner: object, name: str) -> object:
-        if is_kind(of_type(owner), kinds):
-            audit(event, owner, name)
-        return owner
-
-    return tell
-
-
-BUILTINS = {
-    "getattr": telling(getattr, BY_NAME),
-    "setattr": telling(setattr, REPLACED),
-    "delattr": telling(delattr, REPLACED),
-}
-"""For a submission's modules, in place of Python's own."""
-MARKS = {os.urandom(16): told(BY_NAME, (ModuleType,)), os.urandom(16): told(REPLACED, (ModuleType, type))}
-"""Stand in a syntax tree for the functions that are told of attributes that are read, and of others."""
-
-
-def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit) -> CodeType:
-    """Compiles a module so that `owner.name` becomes `tell(owner, "name").name`, whatever is done with the attribute.
-
-    Dotted names in patterns, where no call may stand, are left to the search of the text. Annotations stay as they are
-    where they are not evaluated.
-    """
-    code = compile(text, path, "exec", dont_inherit=True)
-    is_lazy = bool(code.co_flags & __future__.annotations.compiler_flag)
-    reads, writes = MARKS
-    try:
-        tree = ast.parse(text, path)
-        nodes = [*ast.walk(tree)]
-        kept = {inner for node in nodes for part in _left_alone(node, is_lazy) for inner in ast.walk(part)}
-        for node in nodes:
-            if isinstance(node, ast.Attribute) and node not in kept:
-                owner = node.value
-                parts = ast.Constant(reads if isinstance(node.ctx, ast.Load) else writes), ast.Constant(node.attr)
-                node.value = ast.Call(parts[0], [owner, parts[1]], [])
-                for part in (node.value, *parts):
-                    ast.copy_location(part, owner)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that bytes cannot be called; of other things the text has told above
-            return _with_functions(compile(tree, path, "exec", dont_inherit=True))
-    except RecursionError:
-        audit(NESTED, path, 1)
-        return code
-
-
-def _left_alone(node: ast.AST, is_lazy: bool) -> list[ast.AST]:
-    """The parts of a syntax tree in which no call may stand, or which are not evaluated."""
-    match node:
-        case ast.MatchValue(value=part) | ast.MatchClass(cls=part):
-            return [part]
-        case ast.MatchMapping(keys=parts):
-            return [*parts]
-        case ast.arg() | ast.AnnAssign() | ast.FunctionDef() | ast.AsyncFunctionDef() if is_lazy:
-            text = node.annotation if isinstance(node, (ast.arg, ast.AnnAssign)) else node.returns
-            return [text] if text else []
-    return []
-
-
-def _with_functions(code: CodeType) -> CodeType:
-    """Code with functions in the place of their marks."""
-    constants = (
-        _with_functions(part) if isinstance(part, CodeType) else MARKS.get(part, part) if type(part) is bytes else part
-        for part in code.co_consts
-    )
-    return code.replace(co_consts=tuple(constants))
 
 
 def run_refusing(forbid: Callable[[str], str], code: CodeType, names: dict[str, Any]) -> None:
@@ -177,7 +84,11 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     uses is bound here, before submitted code runs and could replace it. It does nothing that could run submitted code,
     such as to compare an object: no event is heard meanwhile.
     """
-    own, standard, separator = {__file__, shortcuts.__file__}, (sysconfig.get_path("stdlib"), "<frozen "), os.sep
+    own, standard, separator = (
+        {__file__, shortcuts.__file__, instruments},
+        (sysconfig.get_path("stdlib"), "<frozen "),
+        os.sep,
+    )
     n_standard, makes_kernels = len(standard[0]) + 1, f"{os.sep}torch{os.sep}library.py"
     folders = [str(Path(file).parent) for file in (__file__, str(torch.__file__))]
     packages = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *folders)
@@ -195,7 +106,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     )
     modules = [(name, module) for name, module in sys.modules.items() if isinstance(module, ModuleType)]
     known, names_known = {id(module): name for name, module in modules}, {name for name, _ in modules}
-    told_names, replaced, identity, number = NAMES, REPLACED, id, int
+    told_names, replaced, as_value, identity, number = NAMES, REPLACED, VALUE, id, int
     getframe, write = sys._getframe, os.write
     prefix, magic = PREFIX.pack, MAGIC
 
@@ -224,6 +135,8 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         if event in told_names:
             is_sound = of_type(arguments[0]) is text and of_type(arguments[1]) is number
             return told_names[event] if is_sound and arguments[0] in quoted else ""
+        if event == as_value:
+            return f"{known[identity(arguments[0])]} as a value" if identity(arguments[0]) in known else ""
         if event not in attributes and event not in (by_name, replaced) or of_type(arguments[1]) is not text:
             return ""
         owner, name, *_ = arguments

@@ -60,7 +60,7 @@ def test_what_a_module_records_while_it_is_imported_is_reported(sandbox):
 
 
 IMPORTS = """
-import ctypes, functools, gc, logging, marshal, pickle, sys, traceback, types, typing, warnings
+import argparse, ctypes, functools, gc, logging, marshal, pickle, sys, traceback, types, typing, unittest, warnings
 import torch
 from torch import nn
 
@@ -92,6 +92,10 @@ try:
     1 / 0
 except ArithmeticError as error:
     failed = error
+try:
+    sys.no_such_name
+except AttributeError as error:
+    missing = error
 """
 REPORTED = {  # code -> the name that is reported
     "sys._getframe()": "sys._getframe",
@@ -128,6 +132,22 @@ REPORTED = {  # code -> the name that is reported
     "sys.audit('submission.imported', Muted(), 1)": "",
     "sys.audit('submission.replaced', Posing, 'x')": "",
     "setattr(torch.Tensor, 'de' + 'tach', torch.Tensor.detach)": "torch.Tensor.detach replaced",
+    "torch.no_grad()(sys).meta_path": "sys as a value",
+    "types.GenericAlias(nn.modules, int).Linear": "torch.nn.modules as a value",
+    "argparse.ArgumentParser().parse_args([], namespace=sys)": "sys as a value",
+    "unittest.skip('')(next(iter({'m': sys}.values())))": "sys as a value",
+    "[*map(lambda _: sys, [1])]": "sys as a value",
+    "print(*(_ for _ in (torch,)))": "torch as a value",
+    "hasattr = types.GenericAlias; hasattr(sys, int).modules": "sys as a value",
+    "types.GenericAlias(missing.obj, int).modules": "sys as a value",
+    "types.GenericAlias(globals()['sys'], int).modules": "sys as a value",
+    "class Holder: import sys as held": "sys as a value",
+    "class Holder: held = sys": "sys as a value",
+    "class Holder: (held := sys)": "sys as a value",
+    "types.SimpleNamespace().held = sys": "sys as a value",
+    "def f(held=sys): pass": "sys as a value",
+    "[sys == 1 for sys in (sys,)]": "sys as a value",
+    "{}.get(sys)": "sys as a value",
     "x = " + "-" * 2_000 + "sys.maxsize": "nested too deeply to be watched",
 }
 
@@ -143,7 +163,17 @@ def test_what_a_way_round_needs_is_reported(sandbox, line):
     assert ("decode", number, REPORTED[line]) in submission.notices.seen or not REPORTED[line]
 
 
-def test_functions_held_by_a_class_are_not_reported(sandbox):
-    submission = sandbox({"decode": f"{IMPORTS}\n\ndef greedy_decode(x):\n    return Held().functions.relu(x)\n"})
+PLAIN = """
+def greedy_decode(x):
+    f, functions = torch.nn, nn.functional
+    for lib in (torch, functions):
+        assert hasattr(lib, "relu") and "relu" in dir(lib) and isinstance(lib, types.ModuleType)
+    lib = functions if f is nn else torch
+    return getattr(lib, "relu")(x)
+"""
+
+
+def test_modules_under_other_names_are_not_reported(sandbox):
+    submission = sandbox({"decode": IMPORTS.replace("nn.functional, nn.modules", "0, 0") + PLAIN})
     submission.call("decode.greedy_decode", torch.ones(2))
     assert submission.notices.seen == []
