@@ -14,6 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Container, Iterable
+from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -76,10 +77,7 @@ def hearing() -> tuple[Callable[..., Any], ...]:
                 return value
         return hear(value)
 
-    def hear_all(values: Iterable[object]) -> list[object]:
-        return [hear(value) for value in values]
-
-    return hear, hear_first, hear_all
+    return hear, hear_first, partial(map, hear)  # which has no frame of its own
 
 
 READS, WRITES, HEAR, HEAR_FIRST, HEAR_ALL = (os.urandom(16) for _ in range(5))
@@ -132,13 +130,13 @@ def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit
                 is_list = isinstance(value, list)
                 setattr(node, field, [_heard(part, free) for part in value] if is_list else _heard(value, free))
             match node:
-                case ast.Call(func=ast.Name(id) as function, args=[ast.Call(ast.Constant(mark)) as first, *_]):
-                    if id in ASKING and mark == HEAR:
+                case ast.Call(func=ast.Name(id) as function, args=[ast.Call(ast.Constant(value)) as first, *_]):
+                    if id in ASKING and value == HEAR:
                         first.func, first.args = _called(HEAR_FIRST, function).func, [function, *first.args]
         for node in in_classes.union(node for node in nodes if isinstance(node, ast.ClassDef)):
             for field in ("body", "orelse", "finalbody") if not isinstance(node, FUNCTIONS) else ():
-                statements = [part for statement in getattr(node, field, ()) for part in _with_values(statement)]
-                setattr(node, field, statements)
+                statements: list[ast.stmt] = getattr(node, field, [])
+                setattr(node, field, [part for statement in statements for part in _with_values(statement)])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that bytes cannot be called; of other things the text has told above
             return _with_functions(compile(tree, path, "exec", dont_inherit=True))

@@ -61,7 +61,9 @@ def test_what_a_module_records_while_it_is_imported_is_reported(sandbox):
 
 IMPORTS = """
 import argparse, ctypes, functools, gc, logging, marshal, pickle, sys, traceback, types, typing, unittest, warnings
+import numpy
 import torch
+import torch.utils.checkpoint
 from torch import nn
 
 
@@ -132,6 +134,15 @@ REPORTED = {  # code -> the name that is reported
     "sys.audit('submission.imported', Muted(), 1)": "",
     "sys.audit('submission.replaced', Posing, 'x')": "",
     "setattr(torch.Tensor, 'de' + 'tach', torch.Tensor.detach)": "torch.Tensor.detach replaced",
+    "torch.enable_grad()(gc.get_objects)()": "gc.get_objects",
+    "torch.utils.checkpoint.checkpoint(sys._getframe, 0, use_reentrant=False)": "sys._getframe",
+    "numpy.vectorize(sys._getframe, otypes=[object])(0)": "sys._getframe",
+    "torch.no_grad()(__builtins__['eval'])('1')": "exec",
+    "torch.no_grad()(getattr)(torch, '_' + 'C')": "torch._C",
+    "torch.no_grad()(own).__wrapped__.__code__.replace(co_name='x')": "__code__",
+    "sys.meta_path[0].run.args[0]('')": "refusals.switched",
+    "torch.no_grad()(sys.meta_path[0].run.args[0])('')": "refusals.switched",
+    "sys.meta_path[0].compile('', 'x.py')": "compile",
     "torch.no_grad()(sys).meta_path": "sys as a value",
     "types.GenericAlias(nn.modules, int).Linear": "torch.nn.modules as a value",
     "argparse.ArgumentParser().parse_args([], namespace=sys)": "sys as a value",
@@ -161,6 +172,46 @@ def test_what_a_way_round_needs_is_reported(sandbox, line):
     assert "REACHED" not in submission.output
     number = 1 if "nested" in REPORTED[line] else text.count("\n")
     assert ("decode", number, REPORTED[line]) in submission.notices.seen or not REPORTED[line]
+
+
+COMPILING = """
+import builtins, functools, sys
+
+package = sys.meta_path[0]
+kept, package.compile = package.compile, functools.partial(builtins.compile, mode="exec")
+{}
+"""
+
+
+@pytest.mark.parametrize("text, place", [("from . import decode", ("layers", 6)), ("", ("embedding", 1))])
+def test_text_that_is_compiled_otherwise_is_reported(sandbox, text, place):
+    submission = sandbox({"layers": COMPILING.format(text), "attention": ""})
+    submission.call("decode.greedy_decode", "1")
+    submission.restart()
+    assert (*place, "compile") in submission.notices.seen
+
+
+MUFFLED = """
+import gc
+from torch import nn
+
+
+class FeedForward(nn.Linear):
+    def forward(self, x):
+        for function in gc.get_objects():
+            if getattr(function, "__qualname__", "") == "watch.<locals>.hook":
+                cells = dict(zip(function.__code__.co_freevars, function.__closure__))
+                cells["is_busy"].cell_contents = True
+        return x
+"""
+
+
+@pytest.mark.hostile
+def test_a_hook_that_no_longer_hears_is_reported(sandbox):
+    submission = sandbox({"layers": MUFFLED})
+    submission.build("layers.FeedForward", 4, 4)(torch.ones(2, 4))
+    submission.restart()
+    assert submission.notices.unguarded == ["layers.FeedForward"]
 
 
 PLAIN = """
