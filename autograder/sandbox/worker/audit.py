@@ -39,7 +39,7 @@ WRITTEN = "__code__ __defaults__ __kwdefaults__ __class__ __bases__"
 """Attributes whose reading and writing raises `object.__getattr__` and `object.__setattr__`; others are harmless."""
 USUAL = {
     "dataclasses": "compile exec __code__ __defaults__ __kwdefaults__",
-    "collections": "compile exec sys._getframe __defaults__",
+    "collections.namedtuple": "compile exec sys._getframe __defaults__",
     "typing": "compile sys._getframe __defaults__ __bases__",
     "enum": "sys._getframe",
     "logging": "sys._getframe f_code tb_frame compile",
@@ -137,7 +137,8 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
             if place is not None and (*place, name) not in reported and so_far < most_of[kind_of == "harmless"]:
                 counts[kind_of] = so_far + 1
                 reported.add((*place, name))
-                send(*place, name)
+                file, line = place
+                send(file, line, name)
         finally:
             is_busy = False
 
@@ -155,7 +156,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         if event == asked:
             return arguments[0] if of_type(arguments[0]) is text and arguments[0].isalnum() else ""
         if event == as_value:
-            return f"{known[identity(arguments[0])]} as a value" if identity(arguments[0]) in known else ""
+            return f"{known.get(identity(arguments[0]), 'an own module')} as a value"
         if event not in attributes and event not in (by_name, replaced) or of_type(arguments[1]) is not text:
             return ""
         owner, name, *_ = arguments

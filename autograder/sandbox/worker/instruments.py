@@ -165,7 +165,7 @@ def _called(mark: bytes, *parts: ast.expr) -> ast.Call:
 def _in_classes(nodes: Iterable[ast.AST]) -> set[ast.AST]:
     """The nodes that bind names in the namespace of a class, which other code may look into."""
     within = set[ast.AST]()
-    waiting = [part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body]
+    waiting: list[ast.AST] = [part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body]
     while waiting:
         node: Any = waiting.pop()
         within.add(node)

@@ -50,7 +50,7 @@ def test_a_mention_is_noted_once(text, name):
     [note] = mentions(text)
     place, _, consequence = note.partition("; ")
     assert re.fullmatch(rf"note: layers\.py, line [23]: {name}", place)
-    of_some = "grading refuses it in scaled_dot_product_attention, MultiHeadedAttention, LayerNorm"
+    of_some = f"grading refuses it in {', '.join(name.partition('.')[2] for name in FORBIDDEN.components)}"
     assert consequence == ("grading refuses a task that uses it" if "Transformer" in name else of_some)
 
 
@@ -85,6 +85,8 @@ def names(text):
         ("x = f.__closure__, f.__match_args__", ".__match_args__"),
         ("import torch\ndef f():\n    import math as torch\nx = torch.ops", "torch.ops"),
         ("from torch._C import *\nx = _nn", "torch._C._nn"),
+        ("import torch.nn.functional as F\nx = F.normalize(x - m)", "torch.nn.functional.normalize"),
+        ("x = y.corrcoef()", ".corrcoef"),
         ("from functools import wraps as w\nw(f, assigned=[NAME])(box)", "functools.wraps"),
         ("import logging\nlogging._is_internal_frame = f", "logging._is_internal_frame"),
     ],

@@ -63,6 +63,7 @@ IMPORTS = """
 import argparse, ctypes, functools, gc, logging, marshal, pickle, sys, traceback, types, typing, unittest, warnings
 import numpy
 import torch
+import tqdm
 import torch.utils.checkpoint
 from torch import nn
 
@@ -152,6 +153,8 @@ REPORTED = {  # code -> the name that is reported
     "hasattr = types.GenericAlias; hasattr(sys, int).modules": "sys as a value",
     "types.GenericAlias(missing.obj, int).modules": "sys as a value",
     "types.GenericAlias(globals()['sys'], int).modules": "sys as a value",
+    "from . import layers; [*map(print, [layers])]": "an own module as a value",
+    "tqdm.utils.ObjectWrapper(own)": "tqdm.utils.ObjectWrapper",
     "class Holder: import sys as held": "sys as a value",
     "class Holder: held = sys": "sys as a value",
     "class Holder: (held := sys)": "sys as a value",
