@@ -20,11 +20,11 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
 from foundation.places import ANSWERS
-from foundation.processes import check_main_thread
+from foundation.processes import CPU, check_main_thread, time_limit
 
 from ..at_home.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of, read_hints
 from ..course.catalogue import Fault, faults_of, read_patterns
-from ..intake.names import find_internals, find_mentions
+from ..intake.names import Use, find_internals, find_mentions, uses_in
 from ..intake.statements import code_of_tests, find_copied
 from ..intake.submission import Intake
 from ..intake.tree import TRANSLATIONS
@@ -39,6 +39,8 @@ from .record import MOST_SHOWN, Record, judge_bleu
 from .scoring import Note, Score, ScoringError, read_references, read_sources, read_translations, score, why_low
 
 BY_HAND = "marked by hand, in class"
+SEARCH_SECONDS = 25.0
+"""CPU time of this process for the search of a submission's text."""
 UNDONE = "what is forbidden no longer refused, or the worker's own functions had changed,"
 
 
@@ -77,9 +79,15 @@ class Grader:
         assignment, forbidden = self.assignment, self.assignment.contract.forbidden
         own = (submission.submitted & submission.sources.keys()) - {*assignment.own_tests}
         handed_in = {name: submission.sources[name] for name in sorted(own)} if forbidden.components else {}
-        mentions = find_mentions(handed_in, forbidden, submission.locate)
-        copied = find_copied(submission, own, assignment.contract, self.code_of_tests)
-        to_read = partial(listed, submission, own, assignment, copied)
+        mentions, copied, in_text = list[str](), list[str](), list[Use]()
+        try:
+            with time_limit(SEARCH_SECONDS, CPU):
+                copied += find_copied(submission, own, assignment.contract, self.code_of_tests)
+                in_text += uses_in(submission.sources, own, forbidden)
+                mentions += find_mentions(handed_in, forbidden, submission.locate)
+        except TimeoutError:
+            copied.append(f"all of it: the search of the text was ended after {SEARCH_SECONDS:g} s of CPU time")
+        to_read = partial(listed, submission, own, assignment, copied, in_text)
         notes = [*submission.notes, *(mention.removeprefix("note: ") for mention in mentions)]
         bleu, results = judge_translations(submission, assignment, self.references, notes.append)
         record = record.judged(results, notes, bleu=bleu, internals=to_read(Notices()))
@@ -125,13 +133,18 @@ class Grader:
 
 
 def listed(
-    submission: Intake, own: Collection[str], assignment: Assignment, copied: Iterable[str], notices: Notices
+    submission: Intake,
+    own: Collection[str],
+    assignment: Assignment,
+    copied: Iterable[str],
+    in_text: Iterable[Use],
+    notices: Notices,
 ) -> tuple[str, ...]:
     """Findings in a submission's own modules for a person to read: kernels put back, copies, and uses of internals."""
     files = ((component, component.partition(".")[0]) for component in notices.unguarded)
     undone = [f"{UNDONE} after calls of {component}: {submission.locate(module, 1)}" for component, module in files]
-    forbidden, sources = assignment.contract.forbidden, submission.sources
-    internals = find_internals(sources, own, forbidden, submission.release, submission.locate, notices.seen)
+    rules, given, locate = assignment.contract.forbidden, submission.release, submission.locate
+    internals = find_internals(submission.sources, own, rules, given, locate, notices.seen, in_text)
     return *undone, *copied, *internals
 
 

@@ -30,7 +30,12 @@ CLASSES = "builtins", "types", "torch", "torch.nn"
 WATCHED = {"getattr", "setattr", "delattr"}
 """Built-in functions of which the worker sees what they reach, under their own names."""
 Named = ast.Name | ast.Attribute | ast.Call
+Use = tuple[str, int, str]
+"""Module, line, and name of what is used."""
 MOST_INTERNALS, MOST_AT_HOME, MAX_CODE_SHOWN = 500, 20, 160
+MOST_MEANT, LONGEST, OTHERS = 12, 200, "a name of many meanings"
+"""So many dotted names are followed of one name, and so many characters of each: statements can double them.
+For the rest stands one more, which is listed wherever it may be meant."""
 HARMLESS = re.compile(r"torch\._[a-z]\w*|torch\.load|.*\.vars")
 """Names that come after all others, since there are hundreds, or many of one."""
 
@@ -113,21 +118,35 @@ def bindings_in(text: str) -> Mapping[str, Collection[str]]:
     known = defaultdict[str, set[str]](set)
     for name in {*dir(builtins), "__builtins__"} - WATCHED:
         known[name].add(f"builtins.{name}")
+
+    def bind(name: str, *paths: str) -> None:
+        known[name] = few(chain(known[name], paths))
+
     for node in nodes_of(text):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
-                known[alias.asname or first].add(alias.name if alias.asname else first)
+                bind(alias.asname or first, alias.name if alias.asname else first)
         elif isinstance(node, ast.ImportFrom):
             origin = "." * bool(node.level) + (node.module or "")
             for alias in node.names:
                 whole = origin if alias.name == "*" else f"{origin.rstrip('.')}.{alias.name}"
-                known[alias.asname or alias.name].add(whole)
+                bind(alias.asname or alias.name, whole)
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name) and (paths := paths_of(node.value, known)):
-                    known[target.id].update(paths)
+                    bind(target.id, *paths)
     return known
+
+
+def few(paths: Iterable[str]) -> set[str]:
+    """Some dotted names, of which OTHERS stands for those that are too many or too long."""
+    kept = set[str]()
+    for path in paths:
+        kept.add(path if len(path) <= LONGEST and not path.startswith(OTHERS) else OTHERS)
+        if len(kept) > MOST_MEANT:
+            return kept | {OTHERS}
+    return kept
 
 
 def paths_in(text: str, sources: Sources | None = None) -> Iterator[tuple[Named, str]]:
@@ -140,7 +159,7 @@ def paths_in(text: str, sources: Sources | None = None) -> Iterator[tuple[Named,
     for node in nodes_of(text):
         if isinstance(node, Named) and not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
             meant = paths_of(node.func if isinstance(node, ast.Call) else node, known)
-            paths = {whole for path in meant for whole in _resolved(path, sources or {})}
+            paths = few(whole for path in meant for whole in _resolved(path, sources or {}))
             yield from ((node, path) for path in sorted(paths) or [""])
 
 
@@ -197,27 +216,27 @@ def find_internals(
     forbidden: Forbidden,
     release: Sources,
     locate: Locate = in_module,
-    seen: Iterable[tuple[str, int, str]] = (),
+    seen: Iterable[Use] = (),
+    in_text: Iterable[Use] | None = None,
 ) -> list[str]:
     """The uses of internals in some modules, but for lines that were handed out: one for each line, with all names.
 
     Such as "torch._refs.add in layers.py, line 3: x = torch._refs.add(y, 1)". `seen` has uses that a worker has seen:
     module, line, and name; they come first, and harmless ones last. Before these are names that nothing has: a flood of
     them cannot hide a true one. Of equally grave ones the first of each kind come before the others, so that many uses
-    of one cannot hide another. What is left out is counted.
+    of one cannot hide another. What is left out is counted. `in_text` has what `uses_in` finds, if that has been done.
     """
     lines = {module: sources[module][1].split("\n") for module in modules}
     uses = defaultdict[tuple[str, int], dict[str, bool]](dict)  # names, and whether each is harmless
-    pattern = forbidden.listed
+    in_text = uses_in(sources, modules, forbidden) if in_text is None else in_text
 
     @cache
     def given(module: str) -> set[str]:
         """The lines that were handed out, as far as they use internals."""
         text = release.get(module, ("", ""))[1]
-        return {text.split("\n")[line - 1].strip() for line, _ in internals_in(text, pattern, release)}
+        return {text.split("\n")[line - 1].strip() for line, _ in internals_in(text, forbidden.listed, release)}
 
-    named = ((module, *use) for module in sorted(modules) for use in internals_in(sources[module][1], pattern, sources))
-    for module, line, name in (*seen, *named):
+    for module, line, name in (*seen, *in_text):
         code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""
         if code and code not in given(module):
             uses[module, line].setdefault(name, bool(HARMLESS.fullmatch(name)))
@@ -235,6 +254,12 @@ def find_internals(
     texts = [use[-1] for use in sorted(ranked, key=lambda use: use[:-1])]
     more = len(texts) - MOST_INTERNALS
     return [*texts[:MOST_INTERNALS], f"{more} more uses of internals"] if more > 0 else texts
+
+
+def uses_in(sources: Sources, modules: Collection[str], forbidden: Forbidden) -> Iterator[Use]:
+    """The uses of internals in the text of some modules."""
+    for module in sorted(modules):
+        yield from ((module, *use) for use in internals_in(sources[module][1], forbidden.listed, sources))
 
 
 def is_known(name: str) -> bool:
@@ -288,12 +313,15 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
             names.append(f".{node.attr}")
         # A chain of attributes may stand on several lines: the name itself is at the end of it.
         line = (node.func if isinstance(node, ast.Call) else node).end_lineno or node.lineno
-        uses |= {(line, name) for name in names if name and is_internal(name)}
+        uses |= {(line, name) for name in names if name and (name == OTHERS or is_internal(name))}
+    shadowed = {getattr(part, field, "") for part in nodes_of(text) for field in ("name", "asname", "arg", "rest")}
+    shadowed |= {part.id for part in nodes_of(text) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    plain = {*dir(builtins)} - shadowed if "*" not in shadowed else set()
     for part in nodes_of(text):
         match part:
             case ast.MatchClass(kwd_attrs=[_, *_] as attributes):
                 uses |= {(part.lineno, f".{name}") for name in attributes}
-            case ast.MatchClass(patterns=[_, *_], cls=kind) if getattr(kind, "id", "") not in dir(builtins):
+            case ast.MatchClass(patterns=[_, *_], cls=kind) if getattr(kind, "id", "") not in plain:
                 uses.add((part.lineno, ".__match_args__"))
             case ast.MatchValue(value=ast.Attribute(attr=name)):
                 uses.add((part.lineno, f".{name}"))

@@ -71,6 +71,7 @@ class Session(Link):
         self.sources, self.contract, self.methods = sources, assignment.contract, assignment.contract.methods
         self._budget, self._output, self._notices = budget, output, notices
         self._key, self._user, self._n_notices = secrets.token_hex(16), "", 0
+        self._question = self._heard = ""  # the last one for the worker, and for the hook in it
         self._cpu_left = budget.cpu_left
         self.ended_because = ""
         self._results: deque[tuple[int, list[torch.Tensor]]] = deque(maxlen=KEPT_RESULTS)
@@ -149,12 +150,12 @@ class Session(Link):
         """Notes the component that was called last if what it may not use no longer refuses, or the worker changed."""
         if not (self.is_alive and self._user and self.contract.forbidden.kernels):
             return
-        component, self._user, question = self._user, "", secrets.token_hex(16)
-        expected, proof = hashlib.blake2b(question.encode(), key=self._key.encode()).hexdigest(), ""
+        component, self._user, self._question = self._user, "", secrets.token_hex(16)
+        expected, proof = hashlib.blake2b(self._question.encode(), key=self._key.encode()).hexdigest(), ""
         with suppress(SubmissionError):
-            content = {"question": question, "component": component}
+            content = {"question": self._question, "component": component}
             proof = self._ask("prove", content, Encoder(), lambda answer: answer.result, START_SECONDS)
-        if proof != expected and component not in self._notices.unguarded:
+        if (proof, self._heard) != (expected, self._question) and component not in self._notices.unguarded:
             self._notices.unguarded.append(component)
 
     def _ask(
@@ -210,6 +211,9 @@ class Session(Link):
         """Keeps the content of a notice. Returns False for a frame that is a reply."""
         match header:
             case {"notice": [str(file), int(line), str(name)], **others} if not others and file in self._lines.modules:
+                if name == self._question:
+                    self._heard = name
+                    return True
                 self._n_notices += 1
                 if self._n_notices > MOST_NOTICES:  # a worker of ours sends fewer
                     raise ProtocolError("too many notices")

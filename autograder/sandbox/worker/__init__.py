@@ -5,6 +5,7 @@
     loading.py   makes modules of text                 audit.py         reports what a way around that needs
     running.py   settings, parameters, changes         messages.py      how values travel; used by both sides
     failures.py  an exception, described               mirror.py        objects of another process, as modules
+    instruments.py  compiles submitted text so that `audit.py` hears of its modules
     peers.py     the verbs of a worker, and students' own tests with what they call
 
 Nothing here is secret and nothing here judges. Whatever this package answers after a submission's code has

@@ -2,22 +2,18 @@
 
 Python raises an audit event when code reads frames, tracebacks' frames or code objects, asks the garbage collector for
 objects, uses ctypes, or executes text. A hook listens, which no Python code can remove. What Python's own modules and
-PyTorch do for a submission does not count: `@dataclass` executes text, too. A submission's own `getattr`, `setattr` and
-`delattr` raise an event as well, and so does each attribute of a module in its text: whatever leads to the module, a
-name is judged by what it is. Other attributes, imports and patterns say in the text what they are, and are found there
-(`autograder/intake/names.py`).
+PyTorch do for a submission does not count: `@dataclass` executes text, too. Submitted text raises further events, of
+attributes by name and of modules (`instruments.py`). Other attributes, imports and patterns say in the text what they
+are, and are found there (`autograder/intake/names.py`).
 """
 
 from __future__ import annotations
-import __future__
 
-import ast
 import json
 import os
 import re
 import sys
 import sysconfig
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
@@ -27,6 +23,7 @@ import torch
 
 from . import shortcuts
 from .failures import ForbiddenShortcut
+from .instruments import BY_NAME, NESTED, REPLACED, VALUE
 from .messages import MAGIC, PREFIX
 
 EVENTS = """
@@ -34,123 +31,45 @@ sys._getframe sys._current_frames sys._current_exceptions sys.settrace sys.setpr
 sys.monitoring.register_callback code.__new__ function.__new__ compile exec marshal.load marshal.loads pickle.find_class
 gc.get_objects gc.get_referrers gc.get_referents ctypes.addressof ctypes.call_function ctypes.cdata ctypes.cdata/buffer
 ctypes.dlopen ctypes.dlsym ctypes.dlsym/handle ctypes.string_at ctypes.wstring_at ctypes.PyObj_FromPtr
+refusals.switched
 """
-"""Of Python 3.11 to 3.13."""
+"""Of Python 3.11 to 3.13, and one of `shortcuts.py`."""
 READ = "tb_frame f_code gi_frame gi_code cr_frame cr_code ag_frame ag_code __code__ __defaults__ __kwdefaults__"
 WRITTEN = "__code__ __defaults__ __kwdefaults__ __class__ __bases__"
 """Attributes whose reading and writing raises `object.__getattr__` and `object.__setattr__`; others are harmless."""
 USUAL = {
     "dataclasses": "compile exec __code__ __defaults__ __kwdefaults__",
-    "collections": "compile exec sys._getframe __defaults__",
+    "collections.namedtuple": "compile exec sys._getframe __defaults__",
     "typing": "compile sys._getframe __defaults__ __bases__",
     "enum": "sys._getframe",
     "logging": "sys._getframe f_code tb_frame compile",
     "warnings": "sys._getframe f_code",
     "traceback": "f_code tb_frame compile",
+    "ast": "compile",
+    "inspect._has_code_flag": "__code__",
+    "inspect._signature_from_function": "__code__ __defaults__ __kwdefaults__",
+    "worker/instruments": "compile code.__new__",
+    "worker/audit": "exec refusals.switched",
 }
-"""Events of modules of Python's own, and of others that they let act, when ordinary code calls them."""
+"""Events of modules, or a function, when ordinary code calls them, and of others that Python's own modules let act.
+
+A module that calls what it was given, as many of PyTorch's do, has no place here.
+"""
 LOOKED_ON = {"f_code", "compile", "exec"}
 """Events of a stand-in that looks on while submitted code runs, as a debugger does, for questions about it."""
-HAND_OUT_FRAMES = ("walk_tb", "currentframe", "<lambda>")
+HAND_OUT = ("walk_tb", "currentframe", "<lambda>", "compile_telling", "run_refusing", "exec_module")
 """Functions of these modules that ordinary code does not call."""
-BY_NAME = "submission.attribute"
-"""The event of a built-in function that reaches an attribute by its name; its arguments are the object and the name."""
+IMPORTS = "worker/loading"
+"""Has text compiled and executed by others only."""
 HARMLESS = r"torch\._[a-z]\w*"
 """Names of which there are hundreds: many of these use up nobody else's places."""
 MOST, MOST_OF_ONE, MOST_HARMLESS = 400, 3, 40
 """So many places are reported: in all, of one name, and of harmless ones."""
-REPLACED = "submission.replaced"
-"""The event of an attribute that is written or deleted, with the same arguments."""
-IMPORTED, NESTED = "submission.imported", "submission.nested"
-"""The events of a module that uses what is forbidden while it is imported, and of one that cannot be compiled as below.
-
-Their arguments are the file and the line.
-"""
+IMPORTED = "submission.imported"
+"""The event of a module that uses what is forbidden while it is imported; its arguments are the file and the line."""
+ASKED = "refusals.asked"
+"""The event that shows that the hook still hears; its argument is a question, with which it answers."""
 NAMES = {IMPORTED: "what is forbidden, while imported", NESTED: "nested too deeply to be watched"}
-
-
-def telling(function: Callable[..., Any], event: str, audit: Callable[..., None] = sys.audit) -> Callable[..., Any]:
-    """A built-in function that reaches an attribute by its name, and raises the event."""
-    is_kind, of_type, text, plain = issubclass, type, str, str.__str__
-
-    def reach(owner: object, name: str, *others: object) -> Any:
-        name = plain(name) if is_kind(of_type(name), text) else name  # of a kind of string of its own, too
-        audit(event, owner, name)
-        return function(owner, name, *others)
-
-    return reach
-
-
-def told(event: str, kinds: tuple[type, ...]) -> Callable[[object, str], object]:
-    """A function that returns an object, and raises the event if it is of these kinds."""
-    audit, is_kind, of_type = sys.audit, issubclass, type
-
-    def tell(owner: object, name: str) -> object:
-        if is_kind(of_type(owner), kinds):
-            audit(event, owner, name)
-        return owner
-
-    return tell
-
-
-BUILTINS = {
-    "getattr": telling(getattr, BY_NAME),
-    "setattr": telling(setattr, REPLACED),
-    "delattr": telling(delattr, REPLACED),
-}
-"""For a submission's modules, in place of Python's own."""
-MARKS = {os.urandom(16): told(BY_NAME, (ModuleType,)), os.urandom(16): told(REPLACED, (ModuleType, type))}
-"""Stand in a syntax tree for the functions that are told of attributes that are read, and of others."""
-
-
-def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit) -> CodeType:
-    """Compiles a module so that `owner.name` becomes `tell(owner, "name").name`, whatever is done with the attribute.
-
-    Dotted names in patterns, where no call may stand, are left to the search of the text. Annotations stay as they are
-    where they are not evaluated.
-    """
-    code = compile(text, path, "exec", dont_inherit=True)
-    is_lazy = bool(code.co_flags & __future__.annotations.compiler_flag)
-    reads, writes = MARKS
-    try:
-        tree = ast.parse(text, path)
-        nodes = [*ast.walk(tree)]
-        kept = {inner for node in nodes for part in _left_alone(node, is_lazy) for inner in ast.walk(part)}
-        for node in nodes:
-            if isinstance(node, ast.Attribute) and node not in kept:
-                owner = node.value
-                parts = ast.Constant(reads if isinstance(node.ctx, ast.Load) else writes), ast.Constant(node.attr)
-                node.value = ast.Call(parts[0], [owner, parts[1]], [])
-                for part in (node.value, *parts):
-                    ast.copy_location(part, owner)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that bytes cannot be called; of other things the text has told above
-            return _with_functions(compile(tree, path, "exec", dont_inherit=True))
-    except RecursionError:
-        audit(NESTED, path, 1)
-        return code
-
-
-def _left_alone(node: ast.AST, is_lazy: bool) -> list[ast.AST]:
-    """The parts of a syntax tree in which no call may stand, or which are not evaluated."""
-    match node:
-        case ast.MatchValue(value=part) | ast.MatchClass(cls=part):
-            return [part]
-        case ast.MatchMapping(keys=parts):
-            return [*parts]
-        case ast.arg() | ast.AnnAssign() | ast.FunctionDef() | ast.AsyncFunctionDef() if is_lazy:
-            text = node.annotation if isinstance(node, (ast.arg, ast.AnnAssign)) else node.returns
-            return [text] if text else []
-    return []
-
-
-def _with_functions(code: CodeType) -> CodeType:
-    """Code with functions in the place of their marks."""
-    constants = (
-        _with_functions(part) if isinstance(part, CodeType) else MARKS.get(part, part) if type(part) is bytes else part
-        for part in code.co_consts
-    )
-    return code.replace(co_consts=tuple(constants))
 
 
 def run_refusing(forbid: Callable[[str], str], code: CodeType, names: dict[str, Any]) -> None:
@@ -177,25 +96,28 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     uses is bound here, before submitted code runs and could replace it. It does nothing that could run submitted code,
     such as to compare an object: no event is heard meanwhile.
     """
-    own, standard, separator = {__file__, shortcuts.__file__}, (sysconfig.get_path("stdlib"), "<frozen "), os.sep
-    n_standard, makes_kernels = len(standard[0]) + 1, f"{os.sep}torch{os.sep}library.py"
-    folders = [str(Path(file).parent) for file in (__file__, str(torch.__file__))]
-    packages = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *folders)
+    standard, separator, ours = (sysconfig.get_path("stdlib"), "<frozen "), os.sep, shortcuts.__file__
+    homes = *map(sysconfig.get_path, ("purelib", "platlib")), str(Path(str(torch.__file__)).parent.parent)
+    roots, own_root = (
+        [f"{home}{os.sep}" for home in homes],
+        f"{str(Path(__file__).parent.parent).rstrip(os.sep)}{os.sep}",
+    )
+    n_standard, has_text, imports, places = len(standard[0]) + 1, {"compile", "exec"}, IMPORTS, [*files]
     looks_on, of_stand_ins = LOOKED_ON, tuple(f"{folder}{os.sep}" for folder in getattr(stand_ins, "__path__", ()))
     quoted = {file: json.dumps(file) for file in files}
     events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
     attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
     usual = {(module, name) for module, names in USUAL.items() for name in names.split()}
-    hand_out, reported, is_busy, most = {*HAND_OUT_FRAMES}, set[tuple[str, int, str]](), False, MOST
+    hand_out, reported, is_busy, most, asked = {*HAND_OUT}, set[tuple[str, int, str]](), False, MOST, ASKED
     counts, most_of, is_harmless = dict[str, int](), (MOST_OF_ONE, MOST_HARMLESS), re.compile(HARMLESS).fullmatch
     count, is_kind, of_type, text, kind, can_call = len, issubclass, type, str, type, callable
     contents: Any = vars(ModuleType)["__dict__"].__get__
-    lineage, names_of, module_of, full_name = (
+    lineage, names_of, home_of, full_name = (
         vars(type)[f"__{name}__"].__get__ for name in ("mro", "dict", "module", "qualname")
     )
     modules = [(name, module) for name, module in sys.modules.items() if isinstance(module, ModuleType)]
     known, names_known = {id(module): name for name, module in modules}, {name for name, _ in modules}
-    told_names, replaced, identity, number = NAMES, REPLACED, id, int
+    told_names, replaced, as_value, identity, number = NAMES, REPLACED, VALUE, id, int
     getframe, write = sys._getframe, os.write
     prefix, magic = PREFIX.pack, MAGIC
 
@@ -206,16 +128,23 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         is_busy = True
         try:
             name = name_of(event, arguments)
+            if event == asked:
+                send(places[0], 1, name)
+                return
             place = None if not name else arguments if event in told_names else culprit(getframe(1), name)
             kind_of = "harmless" if is_harmless(name) else name
             so_far = counts.get(kind_of, 0)
             if place is not None and (*place, name) not in reported and so_far < most_of[kind_of == "harmless"]:
                 counts[kind_of] = so_far + 1
                 reported.add((*place, name))
-                notice = f'{{"notice":[{quoted[place[0]]},{place[1]},"{name}"]}}'.encode()
-                write(descriptor, prefix(magic, count(notice), 0) + notice)
+                file, line = place
+                send(file, line, name)
         finally:
             is_busy = False
+
+    def send(file: str, line: int, name: str) -> None:
+        notice = f'{{"notice":[{quoted[file]},{line},"{name}"]}}'.encode()
+        write(descriptor, prefix(magic, count(notice), 0) + notice)
 
     def name_of(event: str, arguments: tuple[Any, ...]) -> str:
         """The name that is reported of an event; "" = nothing."""
@@ -224,6 +153,10 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         if event in told_names:
             is_sound = of_type(arguments[0]) is text and of_type(arguments[1]) is number
             return told_names[event] if is_sound and arguments[0] in quoted else ""
+        if event == asked:
+            return arguments[0] if of_type(arguments[0]) is text and arguments[0].isalnum() else ""
+        if event == as_value:
+            return f"{known.get(identity(arguments[0]), 'an own module')} as a value"
         if event not in attributes and event not in (by_name, replaced) or of_type(arguments[1]) is not text:
             return ""
         owner, name, *_ = arguments
@@ -235,7 +168,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
             if is_internal(full) and full.replace(".", "_").isidentifier():
                 return full
         elif is_kind(of_type(owner), kind):
-            module, outer = module_of(owner), full_name(owner)
+            module, outer = home_of(owner), full_name(owner)
             if of_type(module) is of_type(outer) is text and module in names_known:
                 full, others = f"{module}.{outer}.{name}", [*map(names_of, lineage(owner))]
         if event == replaced and any(name[:2] == "__" or can_call(names[name]) for names in others if name in names):
@@ -244,20 +177,27 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
 
     def culprit(frame: FrameType | None, name: str) -> tuple[str, int] | None:
         """The line of a submission that does this; None where it is somebody else's doing."""
-        inner = outer = called = ""
+        inner = outer = called = does = ""
         if frame is not None and name in looks_on and frame.f_code.co_filename.startswith(of_stand_ins):
             return None
         while frame is not None:
             file = frame.f_code.co_filename
             if file in quoted:
-                is_usual = ((inner, name) in usual or (outer, name) in usual) and called not in hand_out
-                return None if is_usual else (file, frame.f_lineno)
-            if file.startswith(packages) and file not in own and not file.endswith(makes_kernels):
-                return None
-            if file.startswith(standard):
-                outer, called = file[n_standard:].removesuffix(".py").partition(separator)[0], frame.f_code.co_name
-                inner = inner or outer
+                is_usual = (inner, name) in usual or (outer, name) in usual or (does, name) in usual
+                return None if is_usual and called not in hand_out else (file, frame.f_lineno)
+            if module := "" if file == ours else module_of(file):
+                outer, called = module, frame.f_code.co_name
+                inner, does = inner or module, does or f"{module}.{called}"
             frame = frame.f_back  # code that was made of text stands for whoever calls it
-        return None
+        return (places[0], 1) if inner == imports and name in has_text else None
+
+    def module_of(file: str) -> str:
+        """The path of a package's module, "torch/nn/functional"; of one of Python's own the first part, "logging"."""
+        for root in roots:
+            if file.startswith(root):
+                return file[count(root) :].removesuffix(".py")
+        if file.startswith(standard):
+            return file[n_standard:].removesuffix(".py").partition(separator)[0]
+        return file[count(own_root) :].removesuffix(".py") if file.startswith(own_root) else ""
 
     sys.addaudithook(hook)

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import audit, shortcuts
+from . import audit, instruments, shortcuts
 from .failures import KINDS, describe
 from .loading import Package
 from .messages import REPLY_LIMITS, Answer, Decoder, Encoder, pack, read_frame
@@ -162,7 +162,7 @@ class Worker(Service):
         guard = [vars(owner) for owner in (self, self._components, *take_out_ours())]
         self._forbid_shortcuts, self._prove = shortcuts.prepare(**request["forbidden"], guard=guard)
         if not self._pipes:  # to students' own tests nothing is forbidden
-            self._components.more_builtins, self._components.compile = audit.BUILTINS, audit.compile_telling
+            self._components.more_builtins, self._components.compile = instruments.BUILTINS, instruments.compile_telling
             self._components.run = partial(audit.run_refusing, self._forbid_shortcuts)
             audit.watch(self._files, request["internals"], self._replies, self._stand_ins)
             self._forbid_shortcuts(shortcuts.IMPORT)

@@ -4,8 +4,8 @@ PyTorch's kernels are replaced in the dispatcher, where every alias, `torch.ops`
 writes in Python is stopped in its code objects, which every name and every bound method leads to. The stand-ins use
 none of it. It all works again in calls of components that may use it, such as a layer with `nn.LayerNorm`. After each
 component the trusted side asks whether the dispatcher's tables are as they should be, and the worker's own functions as
-they were. The answer is a hash of the question and a key, which the check alone has. What a way around all this needs
-is reported by `audit.py`.
+they were. The answer is a hash of the question and a key, which the check alone has, and the question must come by the
+hook of `audit.py`, too, which reports what a way around all this needs.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def prepare(
     new_library, kinds, table_of, hashed = torch._C._dispatch_library, KEYS.split(), torch._C._dispatch_dump, blake2b
     libraries: list[Any] = []  # without the library, its kernels go too
     guarded, in_force, now, turn = frozenset(components), list[Any](), "", exchange
-    contents, at_first, same = contents_of, list[Any](), operator.is_
+    contents, at_first, same, audit = contents_of, list[Any](), operator.is_, sys.audit
     codes = [function for functions in (*somewhere, *everywhere) for function in functions]
 
     def is_refused(component: str) -> bool:
@@ -73,6 +73,7 @@ def prepare(
 
     def forbid(component: str) -> str:
         nonlocal now
+        audit("refusals.switched")
         at_first[:] = at_first or contents(guard)
         before, now = now, component
         if bool(before) != bool(component):
@@ -93,6 +94,7 @@ def prepare(
         return before
 
     def prove(question: str, component: str) -> str:
+        audit("refusals.asked", question)
         present = contents(guard)
         is_whole = now == component and len(present) == len(at_first) and all(map(same, present, at_first))
         if not is_whole or is_refused(component) and state() != in_force:

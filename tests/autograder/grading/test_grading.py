@@ -217,6 +217,20 @@ def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path):
     assert {number: part.score for number, part in judged.items()} == {"1.2": 7, "1.4": 10, "3.1": 0}
 
 
+def test_a_search_of_the_text_without_an_end_is_ended_and_listed(grade_tasks, tmp_path, monkeypatch):
+    monkeypatch.setattr(judging, "SEARCH_SECONDS", 0.2)
+    folder = write_submission(tmp_path / "anna", modules=("layers",))
+    for n in range(20):  # modules of one name, whose names mean each other
+        (folder / f"x{n}").mkdir()
+        (folder / f"x{n}" / "a.py").write_text(
+            "".join(f"from .a import a as b{i}, b{i} as a\n" for i in range(20)) + "a.a.a;"
+        )
+    text = (folder / "layers.py").read_text()
+    (folder / "layers.py").write_text("".join(f"from .x{n} import a\n" for n in range(20)) + text + "a.a.a.a;" * 99)
+    record, _ = grade_tasks(folder, "1.5")
+    assert "all of it: the search of the text was ended after 0.2 s of CPU time" in record.judgement.internals
+
+
 @pytest.mark.slow
 @pytest.mark.hostile
 def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_path, monkeypatch):

@@ -8,13 +8,14 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.grading.record import MOST_SHOWN
-from autograder.intake.names import MAX_NAMES, MOST_INTERNALS, find_internals, find_mentions, wanted_imports
+from autograder.intake.names import MAX_NAMES, MOST_INTERNALS, OTHERS, find_internals, find_mentions, wanted_imports
 from autograder.intake.sources import names_in, parse, read_sources
 from autograder.intake.statements import code_of_tests, find_copied, statements_in
 from autograder.intake.submission import Intake, take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT as FOLDER
 from foundation.places import REFERENCE, ROOT, SKELETON
+from foundation.processes import CPU, time_limit
 from validity.variants import read_variants
 
 ASSIGNMENT = read_assignment()
@@ -49,7 +50,7 @@ def test_a_mention_is_noted_once(text, name):
     [note] = mentions(text)
     place, _, consequence = note.partition("; ")
     assert re.fullmatch(rf"note: layers\.py, line [23]: {name}", place)
-    of_some = "grading refuses it in scaled_dot_product_attention, MultiHeadedAttention, LayerNorm"
+    of_some = f"grading refuses it in {', '.join(name.partition('.')[2] for name in FORBIDDEN.components)}"
     assert consequence == ("grading refuses a task that uses it" if "Transformer" in name else of_some)
 
 
@@ -75,6 +76,8 @@ def names(text):
         ('x = """\n""".__class__.__subclasses__()', ".__subclasses__"),
         ("match x:\n    case object(sys=y):\n        pass", ".sys"),
         ("match x:\n    case Own(y):\n        pass", ".__match_args__"),
+        ("class int(metaclass=M): pass\nmatch x:\n    case int(y):\n        pass", ".__match_args__"),
+        ("from .own import *\nmatch x:\n    case int(y):\n        pass", ".__match_args__"),
         ("match x:\n    case y.modules | {z.sys: _}:\n        pass", ".modules"),
         ("from sys import *", "sys.modules"),
         ("import symtable as s\nx = s.symtable", "symtable.symtable"),
@@ -82,6 +85,8 @@ def names(text):
         ("x = f.__closure__, f.__match_args__", ".__match_args__"),
         ("import torch\ndef f():\n    import math as torch\nx = torch.ops", "torch.ops"),
         ("from torch._C import *\nx = _nn", "torch._C._nn"),
+        ("import torch.nn.functional as F\nx = F.normalize(x - m)", "torch.nn.functional.normalize"),
+        ("x = y.corrcoef()", ".corrcoef"),
         ("from functools import wraps as w\nw(f, assigned=[NAME])(box)", "functools.wraps"),
         ("import logging\nlogging._is_internal_frame = f", "logging._is_internal_frame"),
     ],
@@ -149,6 +154,19 @@ def test_each_line_has_one_place_and_what_a_worker_has_seen_comes_first():
         "torch._refs.add, torch._refs.mul in layers.py, line 3: x = torch._refs.add(torch._refs.mul, 1)",
     ]
     assert find_internals(sources, [], FORBIDDEN, {}) == [], "only what the submission brings"
+
+
+DOUBLING = "import torch as a0; import sys as a0\n" + "".join(
+    f"a{n} = a{n - 1}.x; a{n} = a{n - 1}.y\n" for n in range(1, 60)
+)
+GROWING = "import sys as a\n" + "a = a.b\n" * 3_000
+STARRED = "".join(f"from m{n} import *\n" for n in range(600)) + "a\n" * 3_000
+
+
+@pytest.mark.parametrize("text", [DOUBLING, GROWING, STARRED], ids=["doubling", "growing", "starred"])
+def test_names_of_ever_more_meanings_are_listed_and_cost_little(text):
+    with time_limit(10, CPU):
+        assert len(wanted_imports({"layers": ("layers.py", text)})) <= MAX_NAMES and OTHERS in names(text)
 
 
 HANDOUT = (FOLDER / "handout.md").read_text(encoding="utf-8")

@@ -60,8 +60,11 @@ def test_what_a_module_records_while_it_is_imported_is_reported(sandbox):
 
 
 IMPORTS = """
-import ctypes, functools, gc, logging, marshal, pickle, sys, traceback, types, typing, warnings
+import argparse, ctypes, functools, gc, logging, marshal, pickle, sys, traceback, types, typing, unittest, warnings
+import numpy
 import torch
+import tqdm
+import torch.utils.checkpoint
 from torch import nn
 
 
@@ -92,6 +95,10 @@ try:
     1 / 0
 except ArithmeticError as error:
     failed = error
+try:
+    sys.no_such_name
+except AttributeError as error:
+    missing = error
 """
 REPORTED = {  # code -> the name that is reported
     "sys._getframe()": "sys._getframe",
@@ -128,6 +135,33 @@ REPORTED = {  # code -> the name that is reported
     "sys.audit('submission.imported', Muted(), 1)": "",
     "sys.audit('submission.replaced', Posing, 'x')": "",
     "setattr(torch.Tensor, 'de' + 'tach', torch.Tensor.detach)": "torch.Tensor.detach replaced",
+    "torch.enable_grad()(gc.get_objects)()": "gc.get_objects",
+    "torch.utils.checkpoint.checkpoint(sys._getframe, 0, use_reentrant=False)": "sys._getframe",
+    "numpy.vectorize(sys._getframe, otypes=[object])(0)": "sys._getframe",
+    "torch.no_grad()(__builtins__['eval'])('1')": "exec",
+    "torch.no_grad()(getattr)(torch, '_' + 'C')": "torch._C",
+    "torch.no_grad()(own).__wrapped__.__code__.replace(co_name='x')": "__code__",
+    "sys.meta_path[0].run.args[0]('')": "refusals.switched",
+    "torch.no_grad()(sys.meta_path[0].run.args[0])('')": "refusals.switched",
+    "sys.meta_path[0].compile('', 'x.py')": "compile",
+    "torch.no_grad()(sys).meta_path": "sys as a value",
+    "types.GenericAlias(nn.modules, int).Linear": "torch.nn.modules as a value",
+    "argparse.ArgumentParser().parse_args([], namespace=sys)": "sys as a value",
+    "unittest.skip('')(next(iter({'m': sys}.values())))": "sys as a value",
+    "[*map(lambda _: sys, [1])]": "sys as a value",
+    "print(*(_ for _ in (torch,)))": "torch as a value",
+    "hasattr = types.GenericAlias; hasattr(sys, int).modules": "sys as a value",
+    "types.GenericAlias(missing.obj, int).modules": "sys as a value",
+    "types.GenericAlias(globals()['sys'], int).modules": "sys as a value",
+    "from . import layers; [*map(print, [layers])]": "an own module as a value",
+    "tqdm.utils.ObjectWrapper(own)": "tqdm.utils.ObjectWrapper",
+    "class Holder: import sys as held": "sys as a value",
+    "class Holder: held = sys": "sys as a value",
+    "class Holder: (held := sys)": "sys as a value",
+    "types.SimpleNamespace().held = sys": "sys as a value",
+    "def f(held=sys): pass": "sys as a value",
+    "[sys == 1 for sys in (sys,)]": "sys as a value",
+    "{}.get(sys)": "sys as a value",
     "x = " + "-" * 2_000 + "sys.maxsize": "nested too deeply to be watched",
 }
 
@@ -143,7 +177,57 @@ def test_what_a_way_round_needs_is_reported(sandbox, line):
     assert ("decode", number, REPORTED[line]) in submission.notices.seen or not REPORTED[line]
 
 
-def test_functions_held_by_a_class_are_not_reported(sandbox):
-    submission = sandbox({"decode": f"{IMPORTS}\n\ndef greedy_decode(x):\n    return Held().functions.relu(x)\n"})
+COMPILING = """
+import builtins, functools, sys
+
+package = sys.meta_path[0]
+kept, package.compile = package.compile, functools.partial(builtins.compile, mode="exec")
+{}
+"""
+
+
+@pytest.mark.parametrize("text, place", [("from . import decode", ("layers", 6)), ("", ("embedding", 1))])
+def test_text_that_is_compiled_otherwise_is_reported(sandbox, text, place):
+    submission = sandbox({"layers": COMPILING.format(text), "attention": ""})
+    submission.call("decode.greedy_decode", "1")
+    submission.restart()
+    assert (*place, "compile") in submission.notices.seen
+
+
+MUFFLED = """
+import gc
+from torch import nn
+
+
+class FeedForward(nn.Linear):
+    def forward(self, x):
+        for function in gc.get_objects():
+            if getattr(function, "__qualname__", "") == "watch.<locals>.hook":
+                cells = dict(zip(function.__code__.co_freevars, function.__closure__))
+                cells["is_busy"].cell_contents = True
+        return x
+"""
+
+
+@pytest.mark.hostile
+def test_a_hook_that_no_longer_hears_is_reported(sandbox):
+    submission = sandbox({"layers": MUFFLED})
+    submission.build("layers.FeedForward", 4, 4)(torch.ones(2, 4))
+    submission.restart()
+    assert submission.notices.unguarded == ["layers.FeedForward"]
+
+
+PLAIN = """
+def greedy_decode(x):
+    f, functions = torch.nn, nn.functional
+    for lib in (torch, functions):
+        assert hasattr(lib, "relu") and "relu" in dir(lib) and isinstance(lib, types.ModuleType)
+    lib = functions if f is nn else torch
+    return getattr(lib, "relu")(x)
+"""
+
+
+def test_modules_under_other_names_are_not_reported(sandbox):
+    submission = sandbox({"decode": IMPORTS.replace("nn.functional, nn.modules", "0, 0") + PLAIN})
     submission.call("decode.greedy_decode", torch.ones(2))
     assert submission.notices.seen == []

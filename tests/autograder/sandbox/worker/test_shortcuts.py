@@ -170,6 +170,11 @@ class Inside(nn.Module):
         return self.norm(F.scaled_dot_product_attention(x, x, x) + self.attention(x, x, x)[0])
 
 
+class FeedForward(nn.Linear):
+    def forward(self, x):
+        return F.layer_norm(x, (4,))
+
+
 class EncoderLayer(nn.Module):
     def forward(self, x, way=""):
         if way == "whole":
@@ -186,8 +191,9 @@ def test_a_part_of_a_layer_may_be_pytorchs_own(zygote, example_sources):
         norm, layer = submission.build("layers.LayerNorm", 4), submission.build("layers.EncoderLayer")
         for _ in range(2):  # what is refused in one component works in the other, again and again
             assert layer(x).shape == x.shape
-            with pytest.raises(SubmissionRefusedError):
-                norm(x)
+            for other in (norm, submission.build("layers.FeedForward", 4, 8)):  # nothing is put aside in another call
+                with pytest.raises(SubmissionRefusedError):
+                    other(x)
         for way in ("whole", "taken at import"):
             with pytest.raises(SubmissionRefusedError, match="TransformerEncoderLayer"):
                 layer(x, way)

@@ -1,0 +1,227 @@
+"""Compiles submitted text so that a hook hears of its modules: of each attribute, and where one is used as a value.
+
+In place of Python's own, `getattr`, `setattr` and `delattr` raise an event, and so does each attribute of a module:
+whatever leads to the module, a name is judged by what it is. No other code can ask for an attribute on a submission's
+behalf, since it would have to be handed the module, and that raises an event, too. Names that are bound as by an
+import, in a function or a module, are nothing to hear of.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import os
+import sys
+import warnings
+from collections.abc import Callable, Container, Iterable
+from functools import partial
+from types import CodeType, ModuleType
+from typing import Any
+
+BY_NAME = "submission.attribute"
+"""The event of a built-in function that reaches an attribute by its name; its arguments are the object and the name."""
+REPLACED = "submission.replaced"
+"""The event of an attribute that is written or deleted, with the same arguments."""
+VALUE = "submission.value"
+"""The event of a module that other code may get; it is the argument."""
+NESTED = "submission.nested"
+"""The event of a module that cannot be compiled as below; its arguments are the file and the line."""
+
+
+def telling(function: Callable[..., Any], event: str, audit: Callable[..., None] = sys.audit) -> Callable[..., Any]:
+    """A built-in function that reaches an attribute by its name, and raises the event."""
+    is_kind, of_type, text, plain = issubclass, type, str, str.__str__
+
+    def reach(owner: object, name: str, *others: object) -> Any:
+        name = plain(name) if is_kind(of_type(name), text) else name  # of a kind of string of its own, too
+        audit(event, owner, name)
+        return function(owner, name, *others)
+
+    return reach
+
+
+def told(event: str, kinds: tuple[type, ...]) -> Callable[[object, str], object]:
+    """A function that returns an object, and raises the event if it is of these kinds."""
+    audit, is_kind, of_type = sys.audit, issubclass, type
+
+    def tell(owner: object, name: str) -> object:
+        if is_kind(of_type(owner), kinds):
+            audit(event, owner, name)
+        return owner
+
+    return tell
+
+
+BUILTINS = {
+    "getattr": telling(getattr, BY_NAME),
+    "setattr": telling(setattr, REPLACED),
+    "delattr": telling(delattr, REPLACED),
+}
+"""For a submission's modules, in place of Python's own."""
+ASKING = {"hasattr": hasattr, "isinstance": isinstance, "dir": dir, "print": print, **BUILTINS}
+"""Functions that may get a module first: they keep nothing of it, or raise events of their own."""
+
+
+def hearing() -> tuple[Callable[..., Any], ...]:
+    """Functions that return a value, the first argument of a function, or several values, and raise the event."""
+    audit, is_kind, of_type, module, asking = sys.audit, issubclass, type, ModuleType, (*ASKING.values(),)
+
+    def hear(value: object) -> object:
+        if is_kind(of_type(value), module):
+            audit(VALUE, value)
+        return value
+
+    def hear_first(function: object, value: object) -> object:
+        for each in asking:
+            if function is each:
+                return value
+        return hear(value)
+
+    return hear, hear_first, partial(map, hear)  # which has no frame of its own
+
+
+READS, WRITES, HEAR, HEAR_FIRST, HEAR_ALL = (os.urandom(16) for _ in range(5))
+MARKS = dict(zip((HEAR, HEAR_FIRST, HEAR_ALL), hearing(), strict=True))
+MARKS |= {READS: told(BY_NAME, (ModuleType,)), WRITES: told(REPLACED, (ModuleType, type))}
+"""Stand in a syntax tree for functions: those that are told of attributes that are read and written, and the above."""
+VALUES: dict[type[ast.AST], tuple[str, ...]] = {
+    **dict.fromkeys((ast.keyword, ast.Return, ast.Yield, ast.Assign, ast.AnnAssign, ast.AugAssign), ("value",)),
+    **dict.fromkeys((ast.List, ast.Tuple, ast.Set), ("elts",)),
+    **dict.fromkeys((ast.ListComp, ast.SetComp, ast.GeneratorExp), ("elt",)),
+    ast.arguments: ("defaults", "kw_defaults"),
+    ast.BinOp: ("left", "right"),
+    ast.Call: ("args",),
+    ast.ClassDef: ("bases",),
+    ast.Compare: ("left", "comparators"),
+    ast.Dict: ("keys", "values"),
+    ast.DictComp: ("key", "value"),
+    ast.Lambda: ("body",),
+    ast.Match: ("subject",),
+    ast.NamedExpr: ("value",),
+    ast.Subscript: ("slice",),
+}
+"""Where an expression's value may come to other code."""
+HEARD = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Await)
+"""Expressions that may be modules; where one comes out of an operator, code of the submission's has returned it."""
+LOADED = ast.Load()
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit) -> CodeType:
+    """Compiles a module so that `owner.name` becomes `tell(owner, "name").name`, and `f(x)` `f(hear(x))`.
+
+    Dotted names in patterns, where no call may stand, are left to the search of the text. Annotations stay as they are
+    where they are not evaluated.
+    """
+    code = compile(text, path, "exec", dont_inherit=True)
+    is_lazy = bool(code.co_flags & __future__.annotations.compiler_flag)
+    try:
+        tree = ast.parse(text, path)
+        nodes = [*ast.walk(tree)]
+        kept = {inner for node in nodes for part in _left_alone(node, is_lazy) for inner in ast.walk(part)}
+        in_classes = _in_classes(nodes)
+        free = kept.union(*(_bound(node) for node in nodes if node not in in_classes))
+        for node in nodes:
+            if isinstance(node, ast.Attribute) and node not in kept:
+                mark = READS if isinstance(node.ctx, ast.Load) else WRITES
+                node.value = _called(mark, node.value, ast.Constant(node.attr))
+            for field in VALUES.get(type(node), ()) if node not in kept else ():
+                value = getattr(node, field)
+                is_list = isinstance(value, list)
+                setattr(node, field, [_heard(part, free) for part in value] if is_list else _heard(value, free))
+            match node:
+                case ast.Call(func=ast.Name(id) as function, args=[ast.Call(ast.Constant(value)) as first, *_]):
+                    if id in ASKING and value == HEAR:
+                        first.func, first.args = _called(HEAR_FIRST, function).func, [function, *first.args]
+        for node in in_classes.union(node for node in nodes if isinstance(node, ast.ClassDef)):
+            for field in ("body", "orelse", "finalbody") if not isinstance(node, FUNCTIONS) else ():
+                statements: list[ast.stmt] = getattr(node, field, [])
+                setattr(node, field, [part for statement in statements for part in _with_values(statement)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that bytes cannot be called; of other things the text has told above
+            return _with_functions(compile(tree, path, "exec", dont_inherit=True))
+    except RecursionError:
+        audit(NESTED, path, 1)
+        return code
+
+
+def _heard(part: Any, free: Container[ast.AST]) -> Any:
+    """An expression, or a call with it that returns its value."""
+    if part in free or not isinstance(getattr(part, "ctx", LOADED), ast.Load):
+        return part
+    if isinstance(part, ast.Starred):
+        part.value = _called(HEAR_ALL, part.value)
+    return _called(HEAR, part) if isinstance(part, HEARD) else part
+
+
+def _called(mark: bytes, *parts: ast.expr) -> ast.Call:
+    """A call of the function that a mark stands for."""
+    call = ast.Call(ast.Constant(mark), [*parts], [])
+    for part in (call, call.func, *parts[1:]):
+        ast.copy_location(part, parts[0])
+    return call
+
+
+def _in_classes(nodes: Iterable[ast.AST]) -> set[ast.AST]:
+    """The nodes that bind names in the namespace of a class, which other code may look into."""
+    within = set[ast.AST]()
+    waiting: list[ast.AST] = [part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body]
+    while waiting:
+        node: Any = waiting.pop()
+        within.add(node)
+        body = [node.body] if isinstance(node, ast.Lambda) else getattr(node, "body", ())
+        is_inner = isinstance(node, (*FUNCTIONS, ast.ClassDef))
+        waiting += (part for part in ast.iter_child_nodes(node) if not (is_inner and part in body))
+    return within
+
+
+def _bound(node: ast.AST) -> list[ast.expr]:
+    """The expressions whose values a node binds to plain names, or compares by identity, and does nothing else with."""
+    match node:
+        case ast.Assign(targets=[*targets], value=value):
+            pass
+        case ast.AnnAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
+            targets = [target]
+        case ast.Compare(left, ops, others) if all(isinstance(op, (ast.Is, ast.IsNot)) for op in ops):
+            return [left, *others]
+        case ast.For(target=ast.Name(), iter=ast.Tuple(elts) | ast.List(elts)):
+            return elts
+        case _:
+            return []
+    if all(isinstance(target, ast.Name) for target in targets):
+        return [value] if value else []
+    match targets, value:
+        case [ast.Tuple(names)], ast.Tuple(values) if len(names) == len(values):
+            return values if all(isinstance(name, ast.Name) for name in names) else []
+    return []
+
+
+def _with_values(statement: ast.stmt) -> list[ast.stmt]:
+    """A statement in a class, after an import with those that look at its names."""
+    if not isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return [statement]
+    names = [ast.Name(alias.asname or alias.name.partition(".")[0], ast.Load()) for alias in statement.names]
+    values = [ast.Expr(_called(HEAR, ast.copy_location(name, statement))) for name in names]
+    return [statement, *(ast.copy_location(value, statement) for value in values)]
+
+
+def _left_alone(node: ast.AST, is_lazy: bool) -> list[ast.AST]:
+    """The parts of a syntax tree in which no call may stand, or which are not evaluated."""
+    match node:
+        case ast.MatchValue(value=part) | ast.MatchClass(cls=part):
+            return [part]
+        case ast.MatchMapping(keys=parts):
+            return [*parts]
+        case ast.arg() | ast.AnnAssign() | ast.FunctionDef() | ast.AsyncFunctionDef() if is_lazy:
+            text = node.annotation if isinstance(node, (ast.arg, ast.AnnAssign)) else node.returns
+            return [text] if text else []
+    return []
+
+
+def _with_functions(code: CodeType) -> CodeType:
+    """Code with functions in the place of their marks."""
+    constants = (
+        _with_functions(part) if isinstance(part, CodeType) else MARKS.get(part, part) if type(part) is bytes else part
+        for part in code.co_consts
+    )
+    return code.replace(co_consts=tuple(constants))
