@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from foundation.whole_files import in_one_piece
 
-from .config import LANGUAGES, add_device_flags
+from .config import LANGUAGES, ConfigError, add_device_flags
 from .package import Package, Setup
 from .run_folder import Checkpoint
 
@@ -180,6 +180,8 @@ def run(options: argparse.Namespace) -> int:
     flags = {name: getattr(options, name) for name in ("beam_size", "length_penalty", "max_length", "cached")}
     given = {name: value for name, value in flags.items() if value is not None}
     saved = replace(saved, config=replace(saved.config, **given))
+    if "length_penalty" in given and saved.config.beam_size == 1:
+        raise ConfigError(f"--length-penalty {options.length_penalty} has no effect without --beam-size of 2 or more")
     folder = options.checkpoint.parent
     split = None
     if options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file():

@@ -151,6 +151,7 @@ def test_runs_are_compared_by_what_differs(folder, tmp_path, capsys):
         (["translate", "--output", "{folder}"], "{folder}: Is a directory"),
         (["translate", "--checkpoint", "nowhere"], "nowhere: no such file; `train` writes it"),
         (["translate", "--checkpoint", "{folder}/run"], "/run: is a folder; name a checkpoint in it, such as {folder}"),
+        (["translate", "--length-penalty", "0.5"], "--length-penalty 0.5 has no effect without --beam-size of 2"),
         (["compare", "nowhere", "."], "nothing to compare in nowhere, .: expected folders in which `train`"),
         (["attention", "--sentence", "je " * 600], "--sentence: a source of 600 tokens, expected at most 512"),
         (["attention", "--sentence", "je", "--output", "a.gif"], "a.gif: expected a name that ends in .png, .svg"),
