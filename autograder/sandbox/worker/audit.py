@@ -104,6 +104,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     )
     n_standard, has_text, imports, places = len(standard[0]) + 1, {"compile", "exec"}, IMPORTS, [*files]
     looks_on, of_stand_ins = LOOKED_ON, tuple(f"{folder}{os.sep}" for folder in getattr(stand_ins, "__path__", ()))
+    exchanged = {*WRITTEN.split()}  # by what refuses, often
     quoted = {file: json.dumps(file) for file in files}
     events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
     attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
@@ -178,18 +179,23 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     def culprit(frame: FrameType | None, name: str) -> tuple[str, int] | None:
         """The line of a submission that does this; None where it is somebody else's doing."""
         inner = outer = called = does = ""
-        if frame is not None and name in looks_on and frame.f_code.co_filename.startswith(of_stand_ins):
+        innermost = frame.f_code.co_filename if frame is not None else ""
+        if name in looks_on and innermost.startswith(of_stand_ins) or name in exchanged and innermost == ours:
             return None
-        while frame is not None:
-            file = frame.f_code.co_filename
-            if file in quoted:
-                is_usual = (inner, name) in usual or (outer, name) in usual or (does, name) in usual
-                return None if is_usual and called not in hand_out else (file, frame.f_lineno)
-            if module := "" if file == ours else module_of(file):
-                outer, called = module, frame.f_code.co_name
+        above: list[CodeType] = []  # what was made of text stands for whoever calls it
+        while frame is not None and frame.f_code.co_filename not in quoted:
+            above.append(frame.f_code)
+            frame = frame.f_back
+        if frame is None and name not in has_text:
+            return None
+        for code in above:
+            if module := "" if code.co_filename == ours else module_of(code.co_filename):
+                outer, called = module, code.co_name
                 inner, does = inner or module, does or f"{module}.{called}"
-            frame = frame.f_back  # code that was made of text stands for whoever calls it
-        return (places[0], 1) if inner == imports and name in has_text else None
+        if frame is None:
+            return (places[0], 1) if inner == imports else None
+        is_usual = (inner, name) in usual or (outer, name) in usual or (does, name) in usual
+        return None if is_usual and called not in hand_out else (frame.f_code.co_filename, frame.f_lineno)
 
     def module_of(file: str) -> str:
         """The path of a package's module, "torch/nn/functional"; of one of Python's own the first part, "logging"."""

@@ -62,7 +62,7 @@ def prepare(
     new_library, kinds, table_of, hashed = torch._C._dispatch_library, KEYS.split(), torch._C._dispatch_dump, blake2b
     libraries: list[Any] = []  # without the library, its kernels go too
     guarded, in_force, now, turn = frozenset(components), list[Any](), "", exchange
-    contents, at_first, same, audit = contents_of, list[Any](), operator.is_, sys.audit
+    contents, at_first, same, audit, of_type, text = contents_of, list[Any](), operator.is_, sys.audit, type, str
     codes = [function for functions in (*somewhere, *everywhere) for function in functions]
 
     def is_refused(component: str) -> bool:
@@ -73,7 +73,8 @@ def prepare(
 
     def forbid(component: str) -> str:
         nonlocal now
-        audit("refusals.switched")
+        if of_type(component) is not text or component != now:  # no other kind of string, which may be equal to all
+            audit("refusals.switched")
         at_first[:] = at_first or contents(guard)
         before, now = now, component
         if bool(before) != bool(component):

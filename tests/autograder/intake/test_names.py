@@ -87,6 +87,7 @@ def names(text):
         ("from torch._C import *\nx = _nn", "torch._C._nn"),
         ("import torch.nn.functional as F\nx = F.normalize(x - m)", "torch.nn.functional.normalize"),
         ("x = y.corrcoef()", ".corrcoef"),
+        ("import unittest\nx = unittest.TestLoader().loadTestsFromName(NAME)", "unittest.TestLoader"),
         ("from functools import wraps as w\nw(f, assigned=[NAME])(box)", "functools.wraps"),
         ("import logging\nlogging._is_internal_frame = f", "logging._is_internal_frame"),
     ],
