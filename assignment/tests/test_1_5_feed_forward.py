@@ -113,7 +113,9 @@ def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
 @pytest.mark.item("special cases")
 def test_another_default_dtype(submission: SubmissionUnderTest, case: Case) -> None:
     with default_dtype(torch.float32):
-        make(submission, case, 4, 7, dtype=torch.float64).expect_values({"x": case.normal(2, 5, 4)}, CONVERTED)
+        subject = make(submission, case, 4, 7, dtype=torch.float64)
+        subject = replace(subject, formulas=with_others(with_other_maps(subject, 4)))
+        subject.expect_values({"x": case.normal(2, 5, 4)}, CONVERTED)
 
 
 def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
