@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +27,7 @@ from autograder.running.collected_tests import CollectedTests
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.worker.loading import is_available
 from autograder.sandbox.zygote import Zygote
+from autograder.testing.case import default_dtype
 from autograder.testing.results import State, TaskResult, judge_task
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.assignment_tables import Forbidden
@@ -44,6 +45,12 @@ PAGE = ROOT / "docs" / "proof" / "outside.md"
 TESTING = ("arguments", "case", "comparison", "fitting", "observation", "results", "subject")
 """Modules of `autograder.testing` that decide how a test ends."""
 CLONES = "folder with a git clone owner+name of each repository; default: only see whether docs/proof is up to date"
+OF_ANY_DEFAULT = {
+    ("1.1", "any size and dtype"),
+    ("1.2", "numerically safe"),
+    *((number, "special cases") for number in ("1.3", "1.4", "1.5")),
+}
+"""Items that also demand right results where the default dtype is not that of the inputs."""
 MOST_WHY, MOST_LINES = 240, 40
 """Characters of the kit's reason; lines of an adapter."""
 
@@ -189,10 +196,16 @@ def verdicts_of(task: Task, sandbox: Sandbox) -> dict[str, str]:
         except Exception as error:  # whatever it raises
             return message_of(error)
 
-    items = outcome(lambda: JUDGES[task.number](sandbox)) if task.number in JUDGES else {}
-    if isinstance(items, str):  # it cannot even be made
-        return {item.name: items for item in task.items}
-    return {item.name: outcome(items[item.name]) for item in task.items if item.name in items}
+    def judge(names: Collection[str]) -> dict[str, str]:
+        items = outcome(lambda: JUDGES[task.number](sandbox)) if task.number in JUDGES else {}
+        if isinstance(items, str):  # it cannot even be made
+            return dict.fromkeys(names, items)
+        return {name: outcome(items[name]) for name in names if name in items}
+
+    with default_dtype(torch.float64):  # that of the inputs
+        verdicts = judge([item.name for item in task.items])
+    others = judge([name for name in verdicts if (task.number, name) in OF_ANY_DEFAULT])
+    return verdicts | {name: verdicts[name] or other for name, other in others.items()}
 
 
 def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str]) -> Iterator[Row]:

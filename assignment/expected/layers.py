@@ -82,7 +82,7 @@ def network(x: Tensor, parts: Sequence[Tensor], activation: Callable[[Tensor], T
     module = network_module(*first.shape)
     module.activation = activation
     numbers = {"linear1.weight": first.mT, "linear1.bias": inner, "linear2.weight": second, "linear2.bias": outer}
-    result: Tensor = functional_call(module, numbers, (x,))
+    result: Tensor = functional_call(module, numbers, (x,), tie_weights=False)
     return result
 
 
@@ -141,7 +141,7 @@ def heads(
     }
     module = attention_module(query.size(-1), n_heads)
     with mock.patch.object(F, "scaled_dot_product_attention", inner):
-        output, _ = functional_call(module, numbers, (query, key, value), {"need_weights": False})
+        output, _ = functional_call(module, numbers, (query, key, value), {"need_weights": False}, tie_weights=False)
     return output, seen[1]
 
 

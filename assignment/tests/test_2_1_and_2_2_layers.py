@@ -30,12 +30,10 @@ from assignment.expected.layers import Sizes
 from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
 from assignment.expected.subjects import PARTS_OF_LAYERS as RETURNED
 from assignment.expected.subjects import layer as layer_of
-from autograder.testing.arguments import CONVERTED
 from autograder.testing.case import (
     ALMOST_ALL,
     Case,
     SubmissionUnderTest,
-    default_dtype,
     each_dtype,
     in_dtypes,
     in_float32,
@@ -91,14 +89,6 @@ def test_layer(
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     layer = layer_of(submission, case, kind, sizes, dtype=dtype)
     layer.expect_values(layer.draw(axes, "none"), RULES[norm_first], of=["x"])
-
-
-@pytest.mark.item("special cases")
-@each_post_norm_layer
-def test_another_default_dtype(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    with default_dtype(torch.float32):
-        layer = layer_of(submission, case, kind, Sizes(6, 2, 11), dtype=torch.float64)
-        layer.expect_values(layer.draw((3, 4, 5), "none"), CONVERTED, of=["x"])
 
 
 @pytest.mark.item("masks")

@@ -134,7 +134,7 @@ def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit
                     if id in ASKING and value == HEAR:
                         first.func, first.args = _called(HEAR_FIRST, function).func, [function, *first.args]
         for node in in_classes.union(node for node in nodes if isinstance(node, ast.ClassDef)):
-            for field in ("body", "orelse", "finalbody") if not isinstance(node, FUNCTIONS) else ():
+            for field in ("body", "orelse", "finalbody") if not isinstance(node, (*FUNCTIONS, ast.expr)) else ():
                 statements: list[ast.stmt] = getattr(node, field, [])
                 setattr(node, field, [part for statement in statements for part in _with_values(statement)])
         with warnings.catch_warnings():
