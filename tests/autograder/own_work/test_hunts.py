@@ -153,7 +153,7 @@ def test_the_reference_finds_its_hunts(judge):
     "module, old, new, earned, message",
     [
         ("attention", "math.sqrt(query.size(-1))", "query.size(-1)", ["1.3", "1.4"], "pass the tests of 1.2 first"),
-        ("hunts", "    return answers\n", "    return {'1.2': answers['1.2']}\n", ["1.2"], "an entry for the hunt in 1.3"),
+        ("hunts", "    return answers\n", "    return {'1.2': answers['1.2']}\n", ["1.2"], "entry for the hunt in 1.3"),
         ("hunts", "    return answers\n", "    import os\n    os._exit(0)\n", [], "hunts.py: "),
     ],
 )
