@@ -197,7 +197,7 @@ def verdicts_of(task: Task, sandbox: Sandbox) -> dict[str, str]:
             return message_of(error)
 
     def judge(names: Collection[str]) -> dict[str, str]:
-        items = outcome(lambda: JUDGES[task.number](sandbox)) if task.number in JUDGES else {}
+        items = outcome(lambda: JUDGES[task.number](sandbox)) if names and task.number in JUDGES else {}
         if isinstance(items, str):  # it cannot even be made
             return dict.fromkeys(names, items)
         return {name: outcome(items[name]) for name in names if name in items}

@@ -17,13 +17,15 @@ from .formulas import VECTORS, spread
 ENOUGH = 350
 """Positions that every sentence of the usual corpora has room in."""
 
-LEVELS = (
-    {"scaled_dot_product_attention", "LayerNorm", "FeedForward", "InputEmbedding", "PositionalEncoding"},
-    {"MultiHeadedAttention"},
-    {"EncoderLayer", "DecoderLayer"},
-    {"Encoder", "Decoder"},
-)
-"""Components that are built of those before them, and may use those beside them; all others may use all of these."""
+LEVELS = {
+    **dict.fromkeys(
+        ("scaled_dot_product_attention", "LayerNorm", "FeedForward", "InputEmbedding", "PositionalEncoding"), 0
+    ),
+    "MultiHeadedAttention": 1,
+    **dict.fromkeys(("EncoderLayer", "DecoderLayer"), 2),
+    **dict.fromkeys(("Encoder", "Decoder"), 3),
+}
+"""Components are built of those of lower levels, and may use those of their own; all others may use all of these."""
 
 isolated = [""]
 """The component that is being tested, "module.Name", with stand-ins around it; "" = none."""
@@ -36,9 +38,8 @@ def isolate(component: str) -> None:
 
 def refuse_above(part: nn.Module) -> None:
     """Raise where a stand-in is built of the component that uses it: it would do that one's work."""
-    levels = {name: level for level, names in enumerate(LEVELS) for name in names}
     name = next(kind.__name__ for kind in type(part).__mro__ if kind.__module__ == __name__)
-    if levels[name] > levels.get(isolated[0].rpartition(".")[2], len(LEVELS)):
+    if LEVELS[name] > LEVELS.get(isolated[0].rpartition(".")[2], max(LEVELS.values())):
         raise RuntimeError(f"{isolated[0]} uses {name}, which is built of it")
 
 

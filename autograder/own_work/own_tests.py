@@ -224,14 +224,9 @@ def try_all(suites: Sequence[Suite], source: Source, assignment: Assignment, zyg
         for suite in suites:
             n_excluded = -1
             while n_excluded < len(suite.excluded):
-                while faults := suite.open_faults:
-                    for known in workers.draw.sample(several := [*suite.right, *faults], len(several)):
-                        if not known.group or suite.counting and not suite.finds(known.group):
-                            workers.try_on(suite, known, suite.written)
-                n_excluded, (faults, tests) = len(suite.excluded), suite.deciding
-                several = [*workers.draw.sample(suite.right, N_REPEATED), *faults] if faults else []
-                for known in workers.draw.sample(several, len(several)):
-                    workers.try_on(suite, known, tests)
+                workers.try_faults(suite)
+                n_excluded = len(suite.excluded)
+                workers.repeat(suite)
     finally:
         workers.implementations.close()
 
@@ -243,7 +238,7 @@ class Workers:
         self, suites: Sequence[Suite], source: Source, assignment: Assignment, zygote: Zygote, seed: int
     ) -> None:
         self._secret = f"{seed} {source[1]}"  # with the text: no attempt shows the order of another one
-        self.draw = random.Random(self._secret)  # noqa: S311  must be repeatable
+        self._draw = random.Random(self._secret)  # noqa: S311  must be repeatable
         self.implementations = Implementations(assignment, zygote)
         module = suites[0].name.partition(".")[0]
         sources: Sources = {"__init__": ("__init__.py", ""), module: source}
@@ -258,6 +253,23 @@ class Workers:
             for suite in filter(attrgetter("counting"), suites):
                 content = {"tests": suite.name}
                 sandbox.session(suite.name).request(suite.name, "find", content, Encoder(), lambda answer: None)
+
+    def try_faults(self, suite: Suite) -> None:
+        """Try all tests on correct code and on faults, until no fault is left whose verdict could count."""
+        while faults := suite.open_faults:
+            for known in self._shuffled([*suite.right, *faults]):
+                if not known.group or suite.counting and not suite.finds(known.group):
+                    self.try_on(suite, known, suite.written)
+
+    def repeat(self, suite: Suite) -> None:
+        """Try what decides about points again."""
+        faults, tests = suite.deciding
+        several = [*self._draw.sample(suite.right, N_REPEATED), *faults] if faults else []
+        for known in self._shuffled(several):
+            self.try_on(suite, known, tests)
+
+    def _shuffled(self, several: Sequence[Implementation]) -> list[Implementation]:
+        return self._draw.sample(several, len(several))
 
     def try_on(self, suite: Suite, known: Implementation, tests: Sequence[str]) -> None:
         """Try tests on an implementation in a new worker, and again without one that ends it.

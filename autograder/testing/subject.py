@@ -335,9 +335,9 @@ class Subject:
                 text = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
                 error.observed = text or agreement(*error.compared)
             error.part = part
-            right_too = [name for name in right if name not in {*judged, *(other for _, other, _ in others)}]
             if not isinstance(self.call, nn.Module):  # parts of these hand on what stand-ins return
-                error.beside = "".join(f"; {name} are as expected" for name in right_too if name in returned)
+                right_too = returned.keys() - {*judged, *(other for _, other, _ in others)}
+                error.beside = "".join(f"; {name} are as expected" for name in right if name in right_too)
             raise error
         return right
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.testing.case import default_dtype
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT, REFERENCE, ROOT
 from given.decoding import choose_search
@@ -30,9 +31,8 @@ def _same_models_in_any_order_of_tests():
 
 @pytest.fixture
 def _in_float64():
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
+    with default_dtype(torch.float64):
+        yield
 
 
 def test_pre_norm_stack_ends_with_a_norm():

@@ -98,10 +98,8 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     """
     standard, separator, ours = (sysconfig.get_path("stdlib"), "<frozen "), os.sep, shortcuts.__file__
     homes = *map(sysconfig.get_path, ("purelib", "platlib")), str(Path(str(torch.__file__)).parent.parent)
-    roots, own_root = (
-        [f"{home}{os.sep}" for home in homes],
-        f"{str(Path(__file__).parent.parent).rstrip(os.sep)}{os.sep}",
-    )
+    roots = [f"{home}{os.sep}" for home in homes]
+    own_root = f"{str(Path(__file__).parent.parent).rstrip(os.sep)}{os.sep}"
     n_standard, has_text, imports, places = len(standard[0]) + 1, {"compile", "exec"}, IMPORTS, [*files]
     looks_on, of_stand_ins = LOOKED_ON, tuple(f"{folder}{os.sep}" for folder in getattr(stand_ins, "__path__", ()))
     exchanged = {*WRITTEN.split()}  # by what refuses, often

@@ -46,15 +46,8 @@ class Link:
         """The header of the next request. The default dtype goes along: it is the same on both sides."""
         self.last += 1
         released, self.released = self.released, []
-        default = DTYPE_NAMES[torch.get_default_dtype()]
-        return {
-            "id": self.last,
-            "verb": verb,
-            "tensors": encoder.records,
-            "drop": released,
-            "default": default,
-            **content,
-        }
+        request = {"id": self.last, "verb": verb, "tensors": encoder.records, "drop": released}
+        return {**request, "default": DTYPE_NAMES[torch.get_default_dtype()], **content}
 
 
 def call(

@@ -53,7 +53,7 @@ def parameters_of(value: object) -> dict[str, nn.Parameter]:
     for name, parameter in named.items():
         if nn.parameter.is_lazy(parameter):
             raise ValueError(f"{name} has no size before the first call: give all sizes, without nn.Lazy modules")
-    learned = {str(n): p for n, p in named.items() if p.numel() and p.dtype in LEARNED}
+    learned = {name: p for name, p in named.items() if p.numel() and p.dtype in LEARNED}
     size = sum(parameter.numel() * parameter.element_size() for parameter in learned.values())
     if len(learned) > MAX_PARAMETERS or size > MAX_PARAMETER_BYTES:
         has = f"a module has {len(learned):,} parameters of {size / (1 << 20):,.1f} MiB in all"
