@@ -10,11 +10,14 @@ from __future__ import annotations
 import difflib
 import math
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from dataclasses import field as setting
 from datetime import datetime, timedelta
 from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from .command_line import UserError
@@ -50,6 +53,10 @@ def _is_patterns(value: Any) -> bool:
         return False
 
 
+def _are_names(value: Any) -> bool:
+    return isinstance(value, dict) and _is_patterns([*value.values()])
+
+
 def between(low: float, high: float) -> Rule:
     """A number within bounds."""
     return Rule(f"a number between {low} and {high}", lambda value: _is_number(value, low, high), float)
@@ -83,6 +90,8 @@ Line: TypeAlias = Annotated[
 Above0: TypeAlias = Annotated[float, Rule("a number above 0", lambda value: _is_number(value) and value > 0, float)]
 Percent: TypeAlias = Annotated[float, between(0, 100)]
 Patterns: TypeAlias = Annotated[str, Rule("a list of regular expressions that can be joined", _is_patterns, "|".join)]
+
+NAMES = Rule("a table of modules, each with a regular expression for names", _are_names)
 
 
 def _rule_of(kind: Any) -> Rule | None:
@@ -146,13 +155,27 @@ class Forbidden:
     components: tuple[str, ...] = ()  # those in which kernels and `python` are refused; none = in all
     always: tuple[str, ...] = ()  # as `python`, refused in all components
     internals: Patterns = ""  # dotted names, or ".name" of an attribute, whose uses a person reads
-    usual: tuple[str, ...] = ()  # Python's own modules whose uses nobody has to read; none = all
+    usual: Annotated[Mapping[str, str], NAMES] = setting(default_factory=dict)
+    # modules, and which of their names nobody has to read: uses of all others are read, too; none = all are usual
 
     @cached_property
     def listed(self) -> str:
         """A regular expression for all names whose uses a person reads."""
-        others = "|".join(sorted({*sys.stdlib_module_names} - {*self.usual})) if self.usual else NO_TEXT
-        return rf"{self.internals or NO_TEXT}|({others})\..+"
+        modules = {module.rsplit(".", n)[0] for module in self.usual for n in range(module.count(".") + 1)}
+        usual = [re.escape(module) for module in sorted(modules)]
+        for module, names in self.usual.items():
+            inner = "|".join([NO_TEXT, *modules_within(module)])
+            usual.append(rf"{re.escape(module)}\.(?!(?:{inner})(?:\.|$))(?:{names})(?:\..*)?")
+        others = rf"(?!(?:{'|'.join(usual)})$)\w+(?:\.\w+)+" if usual else NO_TEXT
+        return f"{self.internals or NO_TEXT}|{others}"
+
+
+def modules_within(package: str) -> list[str]:
+    """The modules that lie in a package, none of which is loaded for that; none if it is a module, or missing."""
+    first, *others = package.split(".")
+    spec = find_spec(first)
+    homes = (spec and spec.submodule_search_locations) or ()
+    return [module.name for module in iter_modules(str(Path(home, *others)) for home in homes)]
 
 
 @dataclass(frozen=True)

@@ -308,9 +308,7 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
     own -= {"builtins", *PACKAGES}
     uses = set()
     for node, path in paths_in(text, sources):
-        names = [path[at:] for at, before in enumerate("." + path) if before == "."]  # torch.sys.modules is sys.modules
-        if isinstance(node, ast.Attribute):
-            names.append(f".{node.attr}")
+        names = [path, f".{node.attr}"] if isinstance(node, ast.Attribute) else [path]
         # A chain of attributes may stand on several lines: the name itself is at the end of it.
         line = (node.func if isinstance(node, ast.Call) else node).end_lineno or node.lineno
         uses |= {(line, name) for name in names if name and (name == OTHERS or is_internal(name))}
@@ -328,7 +326,7 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
             case ast.MatchMapping(keys=keys):
                 uses |= {(part.lineno, f".{key.attr}") for key in keys if isinstance(key, ast.Attribute)}
     for imported in imports_in(text):
-        if not imported.level and (imported.names or imported.module.startswith("torch.")):
+        if not imported.level:
             are_all = "*" in imported.names and not imported.module.startswith("torch")
             public = [name for name in names_of(imported.module) if name[0] != "_"] if are_all else []
             names = [*imported.wholes, *(f"{imported.module}.{name}" for name in public)]

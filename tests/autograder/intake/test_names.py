@@ -1,7 +1,9 @@
 """Code that is read: imports, mentions of what is forbidden, uses of internals, equal statements, copies of tests."""
 
 import ast
+import importlib
 import re
+from types import ModuleType
 
 import pytest
 import torch.nn.functional as F
@@ -90,6 +92,11 @@ def names(text):
         ("import unittest\nx = unittest.TestLoader().loadTestsFromName(NAME)", "unittest.TestLoader"),
         ("from functools import wraps as w\nw(f, assigned=[NAME])(box)", "functools.wraps"),
         ("import logging\nlogging._is_internal_frame = f", "logging._is_internal_frame"),
+        ("x = breakpoint(f, NAME)", "builtins.breakpoint"),
+        ("import enum\nclass A(enum.Enum): pass\nA._convert_(*NAMES)", "._convert_"),
+        ("from urllib import request\nx = request.OpenerDirector()", "urllib.request.OpenerDirector"),
+        ("import torch\nx = torch.sys.maxsize", "torch.sys.maxsize"),
+        ("import torch.distributions as d\nx = d.MixtureSameFamily(a, b)", "torch.distributions.MixtureSameFamily"),
     ],
 )
 def test_a_use_is_listed(text, name):
@@ -109,6 +116,14 @@ def test_a_use_is_listed(text, name):
 )
 def test_a_mention_or_an_own_name_is_not(text):
     assert names(text) == []
+
+
+def test_a_module_within_another_is_usual_only_by_a_line_of_its_own():
+    is_listed, usual = re.compile(FORBIDDEN.listed).fullmatch, ".\n".join([*FORBIDDEN.usual, ""])
+    for name in FORBIDDEN.usual:
+        for part, value in vars(importlib.import_module(name)).items():
+            is_inner = isinstance(value, ModuleType) and f"{name}.{part}." not in usual
+            assert not is_inner or is_listed(f"{name}.{part}"), f"{name}.{part}"
 
 
 @pytest.mark.parametrize(

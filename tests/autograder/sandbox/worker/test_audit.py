@@ -60,10 +60,11 @@ def test_what_a_module_records_while_it_is_imported_is_reported(sandbox):
 
 
 IMPORTS = """
-import argparse, ctypes, functools, gc, logging, marshal, pickle, sys, traceback, types, typing, unittest, warnings
+import argparse, ctypes, functools, gc, logging, marshal, math, pickle, sys, traceback, types, typing, unittest
 import numpy
 import torch
 import tqdm
+import warnings
 import torch.utils.checkpoint
 from torch import nn
 
@@ -96,7 +97,7 @@ try:
 except ArithmeticError as error:
     failed = error
 try:
-    sys.no_such_name
+    math.no_such_name
 except AttributeError as error:
     missing = error
 """
@@ -151,7 +152,7 @@ REPORTED = {  # code -> the name that is reported
     "[*map(lambda _: sys, [1])]": "sys as a value",
     "print(*(_ for _ in (torch,)))": "torch as a value",
     "hasattr = types.GenericAlias; hasattr(sys, int).modules": "sys as a value",
-    "types.GenericAlias(missing.obj, int).modules": "sys as a value",
+    "types.GenericAlias(missing.obj, int).sin": "math as a value",
     "types.GenericAlias(globals()['sys'], int).modules": "sys as a value",
     "from . import layers; [*map(print, [layers])]": "an own module as a value",
     "tqdm.utils.ObjectWrapper(own)": "tqdm.utils.ObjectWrapper",
