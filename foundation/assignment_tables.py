@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from dataclasses import field as setting
@@ -156,7 +157,8 @@ class Forbidden:
     always: tuple[str, ...] = ()  # as `python`, refused in all components
     internals: Patterns = ""  # dotted names, or ".name" of an attribute, whose uses a person reads
     usual: Annotated[Mapping[str, str], NAMES] = setting(default_factory=dict)
-    # modules, and which of their names nobody has to read: uses of all others are read, too; none = all are usual
+    # modules, and which of their names nobody has to read: uses of other names in Python's own modules and in these
+    # packages are read, too; none = all are usual
 
     @cached_property
     def listed(self) -> str:
@@ -166,7 +168,8 @@ class Forbidden:
         for module, names in self.usual.items():
             inner = "|".join([NO_TEXT, *modules_within(module)])
             usual.append(rf"{re.escape(module)}\.(?!(?:{inner})(?:\.|$))(?:{names})(?:\..*)?")
-        others = rf"(?!(?:{'|'.join(usual)})$)\w+(?:\.\w+)+" if usual else NO_TEXT
+        packages = "|".join({*sys.stdlib_module_names, *(module.partition(".")[0] for module in modules)})
+        others = rf"(?!(?:{'|'.join(usual)})$)(?:{packages})(?:\.\w+)+" if usual else NO_TEXT
         return f"{self.internals or NO_TEXT}|{others}"
 
 
