@@ -152,6 +152,8 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked:
     masked = {**others, "mask": case.mask(4, 5)}
     if is_masked and subject.works(masked):
         inputs, others = {**inputs, "mask": case.mask(4, 5)}, masked
+    elif not is_masked and subject.is_right(masked, ["output"]):  # of this mask nothing may be left below
+        others = masked
     copied: Computation = partial(submission.apply, "call_copy", subject.call)
     if not (is_masked or isinstance(subject.formulas, Exception)):  # key and value are one tensor, as a memory is
         calls = [with_one_tensor(attend, "key and value") for attend in (subject.call, subject.formulas[0], copied)]

@@ -151,10 +151,10 @@ class Subject:
     ) -> None:
         """Fails where a call depends on an earlier one, changes what that returned, or changes its arguments.
 
-        The others have other values of the same shapes. `fresh` makes a subject that was not called before: if that is
-        right where this one is wrong from the start, the earlier call is to blame. `copied` calls a deep copy of the
-        component, after the component itself has got other parameters. `another` makes an object with other parameters,
-        whose calls must change nothing here.
+        The others have other values of the same shapes, and may have a mask where the inputs have none. `fresh` makes a
+        subject that was not called before: if that is right where this one is wrong from the start, the earlier call is
+        to blame. `copied` calls a deep copy of the component, after the component itself has got other parameters.
+        `another` makes an object with other parameters, whose calls must change nothing here.
         """
         arguments = dict(zip(others, copies_of(others.values()), strict=True))
         with torch.no_grad():
@@ -176,7 +176,8 @@ class Subject:
                     result = copied(*copies_of(inputs.values()))
                 self._expect_result(result, inputs, COPY)
             handed, label = copies_of(inputs.values()), "the result of an earlier call, after another call"
-            for given in (inputs, others):  # the second time, the very same tensors have other contents
+            for values in (inputs, others):  # the second time, the very same tensors have other contents
+                given = {name: value if inputs[name] is not None else None for name, value in values.items()}
                 for argument, value in zip(handed, given.values(), strict=True):
                     if argument is not None and value is not None:
                         argument.data.copy_(value)
