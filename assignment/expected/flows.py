@@ -154,7 +154,8 @@ class Flow:
             return next(filter(None, texts), "")
         if not calls:
             return ""
-        known: dict[str, Tensor | None] = dict(inputs)
+        whole = "stack" if "layers.0" in self.places else "layer"
+        known: dict[str, Tensor | None] = {f"the {whole}'s x" if n == "x" else n: x for n, x in inputs.items()}
         counts: Counter[str] = Counter()
         coming = iter(calls)
         parts: dict[str, str] = {}  # by name in the module
@@ -164,11 +165,11 @@ class Flow:
             due = self.names[place]
             kind, handed, returned, name, made_with = next(coming, (None, (), None, "", {}))
             if kind is None:
-                raise DepartureError("" if result is None else f"{due} is not called")
+                raise DepartureError("" if result is None else f"there is no call of {due}")
             letter, text, arguments = PARTS[str(kind)]
             if letter != self.places[place]:
-                given = f", with {described(handed[0], known)}," if handed else ""
-                raise DepartureError(f"{text.format(counts[letter] + 1)} is called{given} where another part should be")
+                given = f", with {described(handed[0], known)}" if handed else ""
+                raise DepartureError(f"{text.format(counts[letter] + 1)} is called here{given}, and not another part")
             for argument, value, right in zip(arguments, handed, wanted, strict=False):
                 if not is_same(value, right):
                     role = f" as {argument}" * (len(arguments) > 1)

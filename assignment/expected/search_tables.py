@@ -76,11 +76,15 @@ class Tables:
         for name, special in (("bos", self.bos), ("eos", self.eos), ("padding", self.pad)):
             if special in returned:
                 return f"{name}, {special}, is in what was returned"
-        scores = [self._score(number, ids) for ids in (returned, wanted)]
-        if math.isfinite(sum(scores)):
-            of_returned, of_wanted = (f"{score:.4g}" for score in scores)
-            how = f"log p / length ** {self._penalty:g}, eos counted"
+        parts = [self._log_p_and_length(number, ids) for ids in (returned, wanted)]
+        if math.isfinite(sum(log_p for log_p, _ in parts)):
+            scores = [log_p / length**self._penalty for log_p, length in parts]
+            of_returned, of_wanted = (
+                f"{log_p:.4g} / {length} ** {self._penalty:g} = {score:.4g}"
+                for (log_p, length), score in zip(parts, scores, strict=True)
+            )
             out_of_reach = "; it is better, but the search should not get there" * (scores[0] > scores[1])
+            how = "log p / length ** length_penalty, with eos"
             return f"its score ({how}) is {of_returned}; that of the expected ids is {of_wanted}{out_of_reach}"
         if returned in all_wanted:
             return f"this is the translation of sentence {all_wanted.index(returned) + 1}"
@@ -95,13 +99,13 @@ class Tables:
         """The length penalty of the last search."""
         return float(self._searched["options"].get("length_penalty", 0.6))
 
-    def _score(self, number: int, ids: list[int]) -> float:
-        """The score of ids as the translation of a sentence of the last search; -inf for what almost never comes."""
+    def _log_p_and_length(self, number: int, ids: list[int]) -> tuple[float, int]:
+        """Of ids as the translation of a sentence of the last search, with eos; -inf for what almost never comes."""
         tokens = [*ids, self.eos][: self._searched["options"]["max_length"]]
         rows = self.table[self._searched["given"][0][number, 0]]
         steps = zip([self.bos, *tokens[:-1]], tokens, strict=True)
         total = sum(float(rows[min(n, len(rows) - 1), before, token]) for n, (before, token) in enumerate(steps))
-        return total / len(tokens) ** self._penalty if total > ALMOST_NEVER else -math.inf
+        return total if total > ALMOST_NEVER else -math.inf, len(tokens)
 
     def described(
         self,

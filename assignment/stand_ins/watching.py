@@ -137,7 +137,9 @@ class Recorder:
             )
             self._note(f"the criterion gets {name or 'labels in another order, or other ones'} as labels")
         elif scores.dim() == 2 and scores.tolist() != [*chain(*self._scores.tolist())]:
-            self._note("the criterion gets other scores than `get_predictions` has returned, or in another order")
+            is_order = sorted(scores.ravel().tolist()) == sorted(self._scores.ravel().tolist())
+            other = "these scores in another order" if is_order else "other numbers"
+            self._note(f"`get_predictions` has returned scores, and the criterion gets {other}")
 
     def _words(self, labels: Tensor) -> int:
         return len(labels) - labels.tolist().count(self._criterion.ignore_index)

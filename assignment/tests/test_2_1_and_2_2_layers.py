@@ -16,6 +16,7 @@ test's item is a line of the rubric in `assignment.toml`, which also says what e
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -122,19 +123,21 @@ def test_dropout_acts_on_the_sublayers(
     inputs = {**inputs, "x": case.normal(3, 11, layer.sizes.d_model)}
     look_at = "on which tensors does dropout act, at which point, and with which rate?"
     layer.call.train()
+    if isinstance(layer.formulas, Exception):  # the layer lacks parts, or has others
+        raise layer.formulas
+
+    def output(*arguments: Tensor | None) -> object:  # the weights are free: dropout may act on them, too
+        return first_part(layer.call(*arguments), RETURNED[kind])
+
     judged: Subject = layer
     if dropout:
-        if isinstance(layer.formulas, Exception):  # the layer lacks parts, or has others
-            raise layer.formulas
-
-        def output(*arguments: Tensor | None) -> object:  # the weights are free: dropout may act on them, too
-            return first_part(layer.call(*arguments), RETURNED[kind])
-
         # It drops nearly all: the output must be that of the same layer in which every sublayer's output is 0.
         formulas = [partial(first_without_sublayers, formula) for formula in layer.formulas]
         judged = Subject(output, ["x"], formulas, inside=partial(what_is_dropped, output, layer.formulas, kind))
     elif layer.has_random_parts(inputs):
         layer.call.eval()  # what these drop by themselves is free
+    else:
+        judged = replace(layer, inside=partial(what_is_dropped_at_rate_0, output, layer.formulas, kind))
     judged.expect_values(inputs, look_at, of=["x"])
 
 
@@ -145,13 +148,22 @@ def what_is_dropped(
     returned = output(*inputs.values())
     doubled = [value if value is None else value.double() for value in inputs.values()]
     name_at = flow_of(kind).dropped
-    for count in range(len(name_at), 0, -1):
+    for count in range(len(name_at), -1, -1):
         for spared in combinations(name_at, count):
             if any(alike(returned, formula(*doubled, kept=0.0, spared=spared)[0]) for formula in formulas):
                 return f"dropout acts on {len(name_at) - count} of {len(name_at)} sublayers' outputs"
     other = {**inputs, "x": torch.randn_like(inputs["x"])}
     is_lost = alike(output(*other.values()), returned)
     return "nothing is left of x: dropout acts on more than the sublayers' outputs" if is_lost else ""
+
+
+def what_is_dropped_at_rate_0(
+    output: Callable[..., Any], formulas: Sequence[Callable[..., Any]], kind: str, inputs: dict[str, Any]
+) -> str:
+    """Likewise of a layer whose dropout should do nothing."""
+    first, second = (output(*inputs.values()) for _ in range(2))
+    dropped = what_is_dropped(output, formulas, kind, inputs) if alike(first, second) else "it drops at random"
+    return f"made with dropout = 0, in train mode: {dropped}" if dropped else ""
 
 
 def first_without_sublayers(formula: Computation, *arguments: Tensor) -> object:

@@ -123,7 +123,13 @@ def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, ca
         is_shared |= not any(map(all_equal, results(), at_first))  # it changes what both sides return
         table.data.div_(2.0)
     label = "the embedding tables that encode and decode use"
-    expect(not is_shared, label, "one for each side", "one for both", "source and target are not tied")
+    expect(
+        not is_shared,
+        label,
+        "one for each side",
+        "one for both",
+        "each side has a table of its own, also where both vocabularies have the same size",
+    )
 
 
 @pytest.mark.item("gradients")

@@ -97,7 +97,11 @@ def test_mean_loss_is_returned(submission: SubmissionUnderTest, case: Case, name
     losses, *_ = training.run()
     for loss in losses:
         expect(
-            isinstance(loss, float), "what train_epoch returns", "a Python float", describe(loss), "a tensor is none"
+            isinstance(loss, float),
+            "what train_epoch returns",
+            "a Python float",
+            describe(loss),
+            "a tensor is no number: .item()",
         )
     got, expected = (torch.tensor(several, dtype=torch.float64) for several in (losses, training.expected()[0]))
     look_at = "the mean of the batches' losses, each as the criterion returns it"

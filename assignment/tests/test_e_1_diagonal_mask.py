@@ -35,9 +35,6 @@ def check_share(n_allowed: int, n_cells: int, probability: float, label: str, lo
 
 def check_random_cells(mask: Tensor, width: int, probability: float) -> None:
     """Fail unless the cells outside the band are drawn independently of each other, with this probability."""
-    check_share(*counts(mask, range(width, len(mask))), probability, "outside the band", INDEPENDENT)
-    look_at = "True in the band where abs(i - j) < width; beyond it, each cell is random"
-    check_share(*counts(mask, [width]), probability, f"(i, j) with abs(i - j) = {width}", look_at)
     chance = probability**2 + (1 - probability) ** 2  # the probability that two cells agree
     pairs = {
         "(j, i)": mask == mask.T,
@@ -48,6 +45,9 @@ def check_random_cells(mask: Tensor, width: int, probability: float) -> None:
         agree, n_cells = counts(are_equal, range(width + 1, len(mask) - 1))
         label = f"random cells (i, j) and {cell}"
         expect(agree / n_cells < 1 - (1 - chance) / 2, label, "independent of each other", "mostly equal")
+    check_share(*counts(mask, range(width, len(mask))), probability, "outside the band", INDEPENDENT)
+    look_at = "True in the band where abs(i - j) < width; beyond it, each cell is random"
+    check_share(*counts(mask, [width]), probability, f"(i, j) with abs(i - j) = {width}", look_at)
 
 
 def counts(mask: Tensor, distances: Sequence[int]) -> tuple[int, int]:
@@ -106,6 +106,25 @@ def test_band(submission: SubmissionUnderTest, case: Case, name: str) -> None:
 
 
 @pytest.mark.item("random cells")
+@pytest.mark.parametrize("length, width", [(40, 2), (70, 3), (70, 35)])
+def test_generator(submission: SubmissionUnderTest, case: Case, length: int, width: int) -> None:
+    seed = case.size(0, 10**6)
+    generators = [torch.Generator().manual_seed(number) for number in (seed, seed, seed + 1)]
+    given = [(length, width, 1.0), *((length, width, 0.4, generator) for generator in (*generators, None, None))]
+    short = [(3, 0, 0.5, torch.Generator().manual_seed(seed + n % 30)) for n in range(60)]
+    full, first, again, other, unseeded, another, *shorts = draw(submission, [*given, *short])
+    label, look_at = f"the mask for length {length}, width {width}, random_prob", "which generator draws the cells?"
+    expect(bool(full.all()), f"{label} 1", "every cell", "some False")
+    for mask in (first, unseeded) if length == 70 else ():
+        check_random_cells(mask, width, 0.4)
+    expect(torch.equal(first, again), f"{label} 0.4", "equal masks from equal generators", "different masks", look_at)
+    expect(not torch.equal(first, other), f"{label} 0.4", "another mask from another seed", "the same", look_at)
+    expect(not torch.equal(unseeded, another), f"{label} 0.4", "other random cells in each call", "the same")
+    is_same = torch.equal(torch.stack(shorts[:30]), torch.stack(shorts[30:]))
+    expect(is_same, "short masks from equal generators", "equal masks", "different masks", look_at)
+
+
+@pytest.mark.item("random cells")
 def test_probabilities_near_0_and_1(submission: SubmissionUnderTest, case: Case) -> None:
     width, little, some = case.size(1, 3), case.number(0.00027, 0.0003), case.number(0.002, 0.004)
     given = [(320, 0, little), (320, 0, 1 - little), (150, width, some)]
@@ -138,22 +157,3 @@ def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case
     spread = torch.cat(deviations[1:]).mean().item()  # over 160 masks: 1, give or take 0.1
     label = "the variance of how many random cells a short mask has, divided by that of independent cells"
     expect(0.45 < spread < 1.9, label, "about 1", f"{spread:.2g}", "the number of random cells is not fixed")
-
-
-@pytest.mark.item("random cells")
-@pytest.mark.parametrize("length, width", [(40, 2), (70, 3), (70, 35)])
-def test_generator(submission: SubmissionUnderTest, case: Case, length: int, width: int) -> None:
-    seed = case.size(0, 10**6)
-    generators = [torch.Generator().manual_seed(number) for number in (seed, seed, seed + 1)]
-    given = [(length, width, 1.0), *((length, width, 0.4, generator) for generator in (*generators, None, None))]
-    short = [(3, 0, 0.5, torch.Generator().manual_seed(seed + n % 30)) for n in range(60)]
-    full, first, again, other, unseeded, another, *shorts = draw(submission, [*given, *short])
-    label, look_at = f"the mask for length {length}, width {width}, random_prob", "which generator draws the cells?"
-    expect(bool(full.all()), f"{label} 1", "every cell", "some False")
-    for mask in (first, unseeded) if length == 70 else ():
-        check_random_cells(mask, width, 0.4)
-    expect(torch.equal(first, again), f"{label} 0.4", "equal masks from equal generators", "different masks", look_at)
-    expect(not torch.equal(first, other), f"{label} 0.4", "another mask from another seed", "the same", look_at)
-    expect(not torch.equal(unseeded, another), f"{label} 0.4", "other random cells in each call", "the same")
-    is_same = torch.equal(torch.stack(shorts[:30]), torch.stack(shorts[30:]))
-    expect(is_same, "short masks from equal generators", "equal masks", "different masks", look_at)

@@ -40,11 +40,10 @@ def look(
     """
 
     def find() -> str:
-        result = call(inputs)
+        result, is_training = call(inputs), getattr(getattr(module, "__self__", module), "training", None)
+        if inside and is_training and (text := inside(inputs)):
+            return text
         if not alike(result, call(inputs)):
-            is_training = getattr(getattr(module, "__self__", module), "training", None)
-            if inside and is_training and (text := inside(inputs)):
-                return text
             where = "where, and at which rate, is dropout" if is_training else "is dropout"
             mode = "in eval mode " if is_training is False else ""
             return f"{mode}two equal calls give different results: {where} active?"
@@ -83,7 +82,7 @@ def tried(formulas: Sequence[Compute], inputs: Inputs) -> Iterator[Tensor]:
     for formula in formulas:
         try:
             yield formula(inputs)
-        except (RuntimeError, IndexError, TypeError, AttributeError, ValueError):
+        except (RuntimeError, IndexError, TypeError, AttributeError, ValueError, AssertionError):
             return
 
 
@@ -116,6 +115,9 @@ def others(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
     """Yields other arguments that a mistake may use, each with words that continue "this is the right result"."""
     tensors = {name: value for name, value in inputs.items() if value is not None}
     masks = {name: value for name, value in tensors.items() if value.dtype == torch.bool}
+    if "query" in tensors and inputs.get("mask", masks) is None:
+        causal = torch.ones(tensors["query"].size(-2), tensors["key"].size(-2), dtype=torch.bool).tril()
+        yield "with a causal mask", {"mask": causal}
     for name, mask in masks.items():
         yield f"without {name}", {name: None}
         yield f"of the inverted {name}", {name: ~mask}
