@@ -7,6 +7,7 @@ fails once has failed, unless another component has damaged the worker; checking
 import io
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -22,7 +23,7 @@ from autograder.intake.sources import check_syntax, read_sources
 from autograder.intake.submission import take_in
 from autograder.running import collection
 from autograder.running.collected_tests import CollectedTests
-from autograder.running.collection import InProcessSubmission, case_of, telling_if_long
+from autograder.running.collection import InProcessSubmission, case_of, is_loading, telling_if_long
 from autograder.sandbox.errors import submission_error
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import CollectionError, Outcome, State
@@ -123,16 +124,14 @@ def test_a_test_that_takes_long_is_named_with_the_line_where_it_is(open_model, m
     )
 
 
-def test_nothing_is_said_while_a_library_loads(open_model, monkeypatch, tmp_path_factory):
-    monkeypatch.setattr(collection, "LONG", 0.1)
+def test_a_library_that_loads_is_told_from_code_that_runs(open_model, monkeypatch, tmp_path_factory):
     library = tmp_path_factory.mktemp("library")
     monkeypatch.syspath_prepend(library)
-    (library / "slow_to_load.py").write_text("import time\n\ntime.sleep(0.4)\n")
-    screen = io.StringIO()
-    submission = open_model({"layers.py": "def LayerNorm(load):\n    load()\n"})
-    with telling_if_long("test_norm[one]", screen):
-        submission.call("layers.LayerNorm", lambda: import_module("slow_to_load"))
-    assert screen.getvalue() == ""
+    looking = "import traceback\nfrom autograder.running.collection import is_loading\n"
+    (library / "slow_to_load.py").write_text(f"{looking}LOADS = is_loading(traceback.extract_stack())\n")
+    submission = open_model({"layers.py": "def LayerNorm(load):\n    return load()\n"})
+    assert submission.call("layers.LayerNorm", lambda: import_module("slow_to_load").LOADS)
+    assert not submission.call("layers.LayerNorm", lambda: is_loading(traceback.extract_stack()))
 
 
 FAILS = "\n\ndef _break(*arguments):\n    raise KeyError('its own part was used')\n\nLayerNorm.forward = _break\n"
