@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator
 
 import pytest
@@ -38,6 +39,7 @@ APART = "tests/project/test_recipes.py"
 """Its tests share next to nothing, and each takes long."""
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of several processes, one gets all tests of a file, and of some folders."""
     for item in items:
@@ -73,10 +75,10 @@ def zygote() -> Iterator[object]:
 
 @pytest.fixture(scope="session")
 def sampled(request: pytest.FixtureRequest) -> Callable[[Iterable[object], int], list[object]]:
-    """Every n-th of some cases, from the first; all of them with `--whole`."""
+    """Every n-th of some cases, others every day; all of them with `--whole`."""
 
     def choose(cases: Iterable[object], n: int) -> list[object]:
-        return list(cases)[:: 1 if request.config.getoption("whole") else n]
+        return [*cases] if request.config.getoption("whole") else [*cases][int(time.time() / 86_400) % n :: n]
 
     return choose
 
