@@ -56,7 +56,8 @@ $(READY): pyproject.toml $(LOCK)
 	done; \
 	echo "make: no Python with venv found: tried $(PYTHON); name one that is 3.11 or later: make PYTHON=python3" >&2; exit 2
 	$(PY) -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
-		$(if $(LOCK),--constraint $(LOCK)) torch==2.13.0 ".[staff,test,docs]"
+		$(if $(LOCK),--constraint $(LOCK)) --no-compile torch==2.13.0 ".[staff,test,docs]"
+	@$(PY) -m compileall -qq -j 0 $(VENV)/lib || true  # as pip would, on all cores; some files are of other Pythons
 	@touch $@
 
 release: $(READY) $(CORPUS)  ## student/ and dist/ from reference/, through all gates
