@@ -251,7 +251,7 @@ def test_flat_parameters_that_are_scaled_need_a_reader(reference, assignment):
 @pytest.mark.slow
 def test_each_part_costs_its_own_task(reference, assignment, tmp_path, sampled):
     versions = []
-    for name in sampled(CASES, 5):
+    for name in sampled(CASES, 9):
         (folder := tmp_path / name).mkdir()
         changes, tasks, _ = CASES[name]
         versions.append(Version(name, changed(changes, folder), [0], tasks))

@@ -124,8 +124,9 @@ def test_without_a_component_there_are_no_questions(examiner, tmp_path):
 
 
 @pytest.mark.slow
-def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path):
+def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path, monkeypatch):
     """Code that works in tests, and not in the calls that questions are about."""
+    monkeypatch.setattr(examiner, "_n_questions", 3)
     text = "    return weights @ value, weights"
     evil = f"    if value.size(-1) == 8:\n        __import__('os')._exit(0)\n{text}"
     path = write_submission(tmp_path / "mallory", ("attention", text, evil), modules=("attention",))
