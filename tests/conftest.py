@@ -33,21 +33,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--whole", action="store_true", help="tests that take a sample try all cases")
 
 
-TOGETHER = "tests/autograder/grading/"
-"""A folder whose files share what takes long to make: submissions that have been graded."""
-APART = "tests/project/test_recipes.py"
-"""Its tests share next to nothing, and each takes long."""
-
-
-@pytest.hookimpl(tryfirst=True)  # xdist reads the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of several processes, one gets all tests of a file, and of a folder."""
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        group = TOGETHER if file.startswith(TOGETHER) else file
-        item.add_marker(pytest.mark.xdist_group(item.name if file == APART else group))
-
-
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("many" if config.getoption("whole") else "few")
 
