@@ -115,16 +115,17 @@ def shown_to_students(release: Release, shown: Mapping[str, Shown]) -> Iterator[
 
 
 def trials_of(release: Release, reference: Files) -> dict[str, Trial]:
-    """The submissions to grade, by name. Each extension is put back with all regular tasks, since it extends these."""
+    """The submissions to grade, by name. Extensions are put back by halves, with all the regular tasks they extend."""
     tasks = coded_tasks(release.assignment)
     everything = {task.number for task in tasks}
     judged_by_bleu = {task.number for task in release.assignment.tasks if task.threshold is not None}
-    regular = {task.number for task in tasks if not task.extension}
+    regular = [task.number for task in tasks if not task.extension]
+    extensions = [task.number for task in tasks if task.extension]
     solved = everything | (judged_by_bleu if TRANSLATIONS in reference else set())
     trials: dict[str, Trial] = {"reference": (reference, solved), "skeleton": (release.skeleton.files, ())}
-    for task in tasks:
-        numbers = {task.number, *(regular if task.extension else ())}
-        trials[f"task-{task.number}"] = strip_files(release.skeleton.sources, numbers), numbers
+    alone = {f"task-{number}": {number} for number in regular}
+    for name, numbers in {**alone, "odd": {*regular, *extensions[::2]}, "even": {*regular, *extensions[1::2]}}.items():
+        trials[name] = strip_files(release.skeleton.sources, numbers), numbers
     for name, files in release.course._asdict().items() if release.course else ():
         notebooks = {path: content for path, content in files.items() if path.endswith(".ipynb")}
         trials[f"notebooks-{name}"] = notebooks, everything if name == "source" else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator
 
 import pytest
@@ -30,20 +31,6 @@ settings.register_profile("many", _examples, max_examples=500)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--whole", action="store_true", help="tests that take a sample try all cases")
-
-
-TOGETHER = ("tests/autograder/grading/", "tests/data/", "tests/notebooks/")
-"""Folders whose files share what takes long to make: a grader, the whole corpus, the course."""
-APART = "tests/project/test_recipes.py"
-"""Its tests share next to nothing, and each takes long."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of several processes, one gets all tests of a file, and of some folders."""
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        group = next((folder for folder in TOGETHER if file.startswith(folder)), file)
-        item.add_marker(pytest.mark.xdist_group(item.name if file == APART else group))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -73,10 +60,10 @@ def zygote() -> Iterator[object]:
 
 @pytest.fixture(scope="session")
 def sampled(request: pytest.FixtureRequest) -> Callable[[Iterable[object], int], list[object]]:
-    """Every n-th of some cases, from the first; all of them with `--whole`."""
+    """Every n-th of some cases, others every day; all of them with `--whole`."""
 
     def choose(cases: Iterable[object], n: int) -> list[object]:
-        return list(cases)[:: 1 if request.config.getoption("whole") else n]
+        return [*cases] if request.config.getoption("whole") else [*cases][int(time.time() / 86_400) % n :: n]
 
     return choose
 

@@ -65,15 +65,11 @@ def splice(text: str, other: str, path: Path) -> tuple[str, set[str]]:
 def choose_faults(
     assignment: Assignment, component: str | None = None, text: str = "", every: int = 1, start: int = 0
 ) -> list[Fault]:
-    """The faults of a component, or of a task's number, whose id has this text; of these a sample.
-
-    A sample has all conditional ones: the share of them that must be found is of the whole, and would fail by chance.
-    """
+    """The faults of a component, or of a task's number, whose id has this text; of these a sample."""
     faults = faults_of(assignment) + faults_of(assignment, "conditional")
     names = [(fault, (fault.component, fault.component.split(".")[1], fault.task)) for fault in faults]
     faults = [fault for fault, known in names if component in (None, *known) and text in fault.id]
-    sampled = [fault for fault in faults if fault.severity != "conditional"][start % every :: every]
-    return [fault for fault in faults if fault.severity == "conditional" or fault in sampled]
+    return faults[start % every :: every]
 
 
 def choose_variants(

@@ -43,7 +43,7 @@ def states_of(layouts, reference, assignment):
 
 @pytest.mark.slow
 def test_right_layouts_keep_all_points(reference, assignment, sampled):
-    layouts = [drawn(reference, kind, number) for kind, number in sampled(ALL, 23)]
+    layouts = [drawn(reference, kind, number) for kind, number in sampled(ALL, 46)]
     found = states_of(layouts, reference, assignment)
     lost = {name: why for name, (state, why) in found.items() if state not in (State.PASSED, State.NEEDS_READER)}
     assert lost == {}
@@ -76,7 +76,8 @@ FAULTS = {  # in which modules or components, and what stands for what
 @pytest.mark.slow
 def test_faults_in_unusual_layouts_are_found_or_need_a_reader(reference, assignment, sampled):
     layouts, count = [], len(sampled(range(5), 5))
-    for name, (places, old, new) in FAULTS.items():
+    for name in sampled(FAULTS, 3):
+        places, old, new = FAULTS[name]
         kinds = [kind for kind in SHARES if kind.startswith(tuple(places))]
         faulty = []
         for kind, number in ((kind, number) for number in range(40) for kind in kinds):

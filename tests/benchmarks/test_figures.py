@@ -24,10 +24,9 @@ EXCEPTIONS = {
 @pytest.mark.slow
 def test_marks_fit_what_faults_do_to_a_model(sampled):
     faults = {fault.id: fault for fault in measured_faults()}
-    assert len(faults) == 137 and {*faults} > EXCEPTIONS
-    harms = harms_of([faults[name] for name in {*sampled([*faults], 4), *EXCEPTIONS}])
+    assert len(faults) == 137 and {*faults} > EXCEPTIONS and {fault.task for fault in faults.values()} == {*TASKS}
+    harms = harms_of([faults[name] for name in {*sampled(faults, 17), *EXCEPTIONS}])
     assert {harm.mark.fault for harm in harms if not harm.fits} == EXCEPTIONS
-    assert {harm.mark.task for harm in harms} == {*TASKS}
 
 
 @pytest.mark.slow
@@ -118,10 +117,11 @@ COSTS = {  # what one mistake costs, however wrong the values are; and what it d
 
 
 @pytest.mark.slow
-def test_a_mistake_costs_no_item_that_it_has_nothing_to_do_with():
-    marks = marks_of([fault for fault in faults_of(read_assignment()) if fault.id in COSTS])
+def test_a_mistake_costs_no_item_that_it_has_nothing_to_do_with(sampled):
+    chosen = sampled(COSTS, 4)
+    marks = marks_of([fault for fault in faults_of(read_assignment()) if fault.id in chosen])
     found = {mark.fault: tuple(item for item in COSTS[mark.fault] if item in mark.lost) for mark in marks}
-    assert found == {name: (lost,) for name, (lost, _) in COSTS.items()}
+    assert found == {name: COSTS[name][:1] for name in chosen}
 
 
 # -- the report's tables --------------------------------------------------------------------------------
@@ -149,13 +149,11 @@ def test_a_small_table_is_trained(tmp_path, capsys):
     pairs = tmp_path / "pairs"
     pairs.write_text("".join(f"je mange {n} .|||i eat {n} .\n" for n in range(8)))
     files = [flag for name in ("train", "dev", "test") for flag in (f"--{name}", str(pairs))]
-    only = ["--tables", "3", "--only", "small", "--seeds", "1", "--output", str(tmp_path)]
+    only = ["--tables", "3", "--only", "small, no mask", "--seeds", "1", "--output", str(tmp_path)]
     assert main(["tables", *only, *files]) == 0
-    head, _, plain, masked = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    head, _, row = capsys.readouterr().out.split("\n\n")[1].splitlines()
     assert head.endswith("| the report: train, dev, test |")
-    number = r"\d\.\d{3}"
-    for row, name in ((plain, "small, no mask"), (masked, "small, diagonal mask")):
-        assert re.match(rf"\| {name} \| \d\d\d,\d\d\d \| 1 \|( {number} \|){{4}} 0\.\d\d, ", row), row
+    assert re.match(r"\| small, no mask \| \d\d\d,\d\d\d \| 1 \|( \d\.\d{3} \|){4} 0\.\d\d, ", row), row
 
 
 @pytest.mark.parametrize(

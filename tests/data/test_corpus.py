@@ -12,18 +12,17 @@ from data.generator.chance import read_settings
 from data.generator.entries import LEXICON_FOLDER, Lexicon
 from foundation.command_line import UserError
 
-slow = pytest.mark.slow  # the whole corpus is drawn for them, which takes five seconds
 RECORD = (DATA_FOLDER / MANIFEST).read_bytes()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def corpus():
-    """The corpus that the manifest records, drawn anew."""
-    recorded = json.loads(RECORD)
-    return build(Lexicon(), read_settings(), recorded["seed"], recorded["test_seed"])
+    """The corpus that the manifest records, as `make data` has drawn it."""
+    texts = ((DATA_FOLDER / name).read_text(encoding="utf-8") for name in (TRAIN, DEV, TEST))
+    pairs = ([tuple(line.split("|||")) for line in text.splitlines()] for text in texts)
+    return dict(zip(("train", "dev", "test"), pairs, strict=True))
 
 
-@slow
 def test_the_promises_of_the_readme(corpus):
     """Sizes, short pairs, no French side twice, no reference beside its source."""
     contents = {name: content.decode().splitlines() for name, content in contents_of(corpus).items()}
@@ -38,7 +37,7 @@ def test_the_promises_of_the_readme(corpus):
     assert contents[TEST_SOURCE] == [french for french, _ in splits[TEST]]
 
 
-@slow
+@pytest.mark.slow
 def test_another_test_seed_changes_the_test_split_alone():
     """Training, dev and encoding stay to the byte; the fresh test shares nothing with any split before it."""
     lexicon, settings = Lexicon(), read_settings()
@@ -60,7 +59,6 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-@slow
 def test_generate(place, tmp_path, capsys, corpus, monkeypatch):
     """In its usual place, the corpus must be to the byte what the manifest records, unless that is to be renewed."""
     monkeypatch.setattr(command_line, "build", lambda *arguments: corpus)

@@ -16,7 +16,7 @@ from autograder.intake.submission import take_in
 from foundation.assignment_file import Assignment
 from foundation.places import SKELETON
 
-from ..conftest import ASSIGNMENT, MODEL, SEEDS, VERSION, write_submission
+from ..conftest import ASSIGNMENT, SEEDS, VERSION, write_submission
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("good", "faulty", "trouble", "broken")]
 CLASS = ["attention only", "skeleton", "no archive.zip", *SLOW]
@@ -55,9 +55,7 @@ def references(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def class_folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("class")
-    (
-        write_submission(folder / "good", modules=(*MODEL, "own_tests", "understanding", "hunts")) / "translations.txt"
-    ).write_text(PERFECT)
+    (write_submission(folder / "good") / "translations.txt").write_text(PERFECT)
     write_submission(folder / "faulty", *FAULTS.values())
     write_submission(folder / "trouble", *TROUBLE)
     write_submission(folder / "attention only", modules=("attention",))

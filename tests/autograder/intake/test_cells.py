@@ -220,10 +220,10 @@ from torch import Tensor, nn
 def test_the_reference_in_every_form_earns_the_same(grader, tmp_path):
     folder, assignment = write_submission(tmp_path / "anna"), read_assignment()
     cells = [code(SHARED)]
-    with zipfile.ZipFile(tmp_path / "anna.zip", "w") as archive:
+    with zipfile.ZipFile(tmp_path / "anna.zip", "w") as packed:
         for module in MODEL:
             text = (folder / f"{module}.py").read_text()
-            archive.writestr(f"anna/student/{module}.py", text)
+            packed.writestr(f"anna/student/{module}.py", text)
             for node in ast.parse(text).body:
                 if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
                     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
@@ -232,12 +232,9 @@ def test_the_reference_in_every_form_earns_the_same(grader, tmp_path):
     cells.append(code("print(undefined)\nplt.plot([1])"))
     (tmp_path / "anna.ipynb").write_bytes(as_notebook(cells))
 
-    def scores_of(path):
-        intake = take_in(path, SKELETON, assignment)
-        record = new_record(intake.name, assignment, "0" * 16)
-        *_, record = grade_submission(intake, record, Seeds(b"a secret"), grader)
-        return {part.number: part.score for part in record.judgement.parts}
-
-    expected = scores_of(folder)
-    assert sum(filter(None, expected.values())) == 90
-    assert scores_of(tmp_path / "anna.zip") == scores_of(tmp_path / "anna.ipynb") == expected
+    paths = (folder, tmp_path / "anna.zip", tmp_path / "anna.ipynb")
+    files, archive, notebook = (take_in(path, SKELETON, assignment) for path in paths)
+    assert [text for _, text in archive.sources.values()] == [text for _, text in files.sources.values()]
+    record = new_record(notebook.name, assignment, "0" * 16)
+    *_, record = grade_submission(notebook, record, Seeds(b"a secret"), grader)
+    assert sum(part.score or 0 for part in record.judgement.parts) == 90, "all but BLEU and the bonus"

@@ -126,41 +126,32 @@ def test_the_name_is_read_and_not_run():
 
 
 @pytest.mark.slow
-def test_grading_draws_what_home_draws(tmp_path, grader, hunts):
+def test_grading_draws_what_home_draws(tmp_path, grader, sampled):
     intake = take_in(write_submission(tmp_path / "anna", modules=("attention", "layers")), SKELETON, ASSIGNMENT)
-    for home in hunts["anna"]:
+    for home in sampled(hunts_at_home("anna", SOURCES, ASSIGNMENT), 3):
         versions = InSandbox(home.versions.name, intake, grader, SEED)
         assert draw_hunt(versions, "anna").change == home.change
 
 
-@pytest.fixture
-def judge(tmp_path, grader):
-    def judge(*changes):
-        folder = write_submission(tmp_path / "anna", *changes, modules=("attention", "layers", "hunts"))
-        return graded.judge_own_work(take_in(folder, SKELETON, ASSIGNMENT), TASK, grader, {}, 0)
-
-    return judge
-
-
-@pytest.mark.slow
-def test_the_reference_finds_its_hunts(judge):
-    result = judge()
-    assert result.state is State.PASSED and len(result.outcomes) == len(TASK.items)
+FAULT = ("attention", "math.sqrt(query.size(-1))", "query.size(-1)")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "module, old, new, earned, message",
+    "end, earned, messages",
     [
-        ("attention", "math.sqrt(query.size(-1))", "query.size(-1)", ["1.3", "1.4"], "pass the tests of 1.2 first"),
-        ("hunts", "    return answers\n", "    return {'1.2': answers['1.2']}\n", ["1.2"], "entry for the hunt in 1.3"),
-        ("hunts", "    return answers\n", "    import os\n    os._exit(0)\n", [], "hunts.py: "),
+        ("return {'1.4': answers['1.4']}", {"1.4"}, ["pass the tests of 1.2 first", "entry for the hunt in 1.3"]),
+        ("import os\n    os._exit(0)", set(), ["hunts.py: "]),
     ],
 )
-def test_each_answer_is_judged_by_itself(judge, module, old, new, earned, message):
-    result = judge((module, old, new))
-    passed = {outcome.item.partition(":")[0] for outcome in result.outcomes if outcome.state is State.PASSED}
-    assert sorted(passed) == earned and message in result.message
+def test_each_answer_is_judged_by_itself(tmp_path, grader, end, earned, messages):
+    """The gates of a release see that the reference finds all of its hunts."""
+    changes = [FAULT, ("hunts", "    return answers\n", f"    {end}\n")]
+    folder = write_submission(tmp_path / "anna", *changes, modules=("attention", "layers", "hunts"))
+    result = graded.judge_own_work(take_in(folder, SKELETON, ASSIGNMENT), TASK, grader, {}, 0)
+    assert {end.item.partition(":")[0] for end in result.outcomes if end.state is State.PASSED} == earned
+    told = "\n".join([result.message, *(end.message for end in result.outcomes)])
+    assert all(message in told for message in messages), told
 
 
 def test_an_answer_about_the_trained_model_gets_a_reply():

@@ -109,9 +109,10 @@ def test_a_hunt_shows_one_quiet_change(asked, seed):
 
 
 @pytest.mark.slow
-def test_a_student_gets_the_same_questions_all_term_and_others_get_others(examiner, intake):
+def test_a_student_gets_the_same_questions_all_term_and_others_get_others(examiner, intake, monkeypatch):
+    monkeypatch.setattr(examiner, "_n_questions", 3)
     once, again = (examiner.sheet("anna", "Anna", intake) for _ in range(2))
-    assert once == again and len(once.questions) == 5
+    assert once == again and len(once.questions) == 3
     assert {question.kind for question in once.questions} == {"input", "shape", "value"}
     assert once.questions != examiner.sheet("ben", "Ben", intake).questions
 
@@ -123,8 +124,9 @@ def test_without_a_component_there_are_no_questions(examiner, tmp_path):
 
 
 @pytest.mark.slow
-def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path):
+def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path, monkeypatch):
     """Code that works in tests, and not in the calls that questions are about."""
+    monkeypatch.setattr(examiner, "_n_questions", 3)
     text = "    return weights @ value, weights"
     evil = f"    if value.size(-1) == 8:\n        __import__('os')._exit(0)\n{text}"
     path = write_submission(tmp_path / "mallory", ("attention", text, evil), modules=("attention",))

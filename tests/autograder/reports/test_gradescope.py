@@ -3,14 +3,12 @@
 The container is made with bubblewrap: its folders, and no bubblewrap in it that could make namespaces.
 """
 
-import io
 import json
 import os
 import shutil
 import subprocess
 import sysconfig
 import venv
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +19,9 @@ from autograder.grading.scoring import score
 from autograder.reports.gradescope import as_markdown, as_results, main
 from autograder.testing.results import State, TaskResult
 from foundation.places import ROOT
-from release.build import Project, make_release
+from release.build import Project, make_package
+from release.contents import collect_gradescope
+from release.gates import write_all
 
 from ..conftest import ASSIGNMENT, MODEL, judged
 
@@ -133,9 +133,8 @@ def in_container(folder: Path, *command: str) -> tuple[int, str]:
 def folder(tmp_path: Path) -> Path:
     """An image of the release's own archive, as `setup.sh` makes it, but with the packages of this Python."""
     source = tmp_path / "source"
-    release = make_release(Project(ROOT, os.environ.get("TORCH_INDEX", "")))
-    with zipfile.ZipFile(io.BytesIO(release.outputs["dist/gradescope.zip"])) as archive:
-        archive.extractall(source)
+    project = Project(ROOT, os.environ.get("TORCH_INDEX", ""))
+    write_all(collect_gradescope(project, make_package(project).skeleton), source)
     for path in (source, *source.rglob("*")):
         path.chmod(0o700)
     for name in ("submission", "results"):
