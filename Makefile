@@ -129,7 +129,7 @@ test-slow: $(READY) $(CORPUS)  ## the slow ones: training, browsers, hostile sub
 lint: $(READY)  ## check style, types, and which package may import which
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
-	$(PY) -m mypy --num-workers $(JOBS)
+	$(PY) -m mypy
 	$(PY) -m pytest -q tests/project/test_code.py
 
 site: $(READY)  ## build the documentation's site in build/site, strictly and offline
