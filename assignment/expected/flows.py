@@ -169,11 +169,13 @@ class Flow:
             letter, text, arguments = PARTS[str(kind)]
             if letter != self.places[place]:
                 given = f", with {described(handed[0], known)}" if handed else ""
-                raise DepartureError(f"{text.format(counts[letter] + 1)} is called here{given}, and not another part")
+                raise DepartureError(f"here {text.format(counts[letter] + 1)} is called{given}; another part is due")
             for argument, value, right in zip(arguments, handed, wanted, strict=False):
                 if not is_same(value, right):
                     role = f" as {argument}" * (len(arguments) > 1)
-                    raise DepartureError(f"{due} gets {described(value, known)}{role}")
+                    text = f"{due} gets {described(value, known)}{role}"
+                    known[f"the output of {due}"] = returned
+                    raise DepartureError(f"{text}{followed(coming, counts, known)}")
             if other := other_settings(due, name, made_with, settings):
                 raise DepartureError(other)
             if name in parts:
@@ -204,6 +206,15 @@ def other_settings(part: str, place: str, made_with: Mapping[str, Any], settings
     other = [name for name, value in made_with.items() if value != settings.get(name, value)]
     got, due = (in_numbers({name: of[name] for name in other}) for of in (made_with, settings))
     return f"{part} is `{place}`, made with {got}; it should be one with {due}" if other else ""
+
+
+def followed(coming: Iterator[Any], counts: Mapping[str, int], known: Mapping[str, Tensor | None]) -> str:
+    """Continue a text with what the part that is called next gets; "" without one, or where it gets something else."""
+    kind, handed, *_ = next(coming, (None, ()))
+    if kind is None or not handed or (text := described(handed[0], known)).startswith("none"):
+        return ""
+    letter, name, _ = PARTS[str(kind)]
+    return f"; then {name.format(counts[letter] + 1)} gets {text}"
 
 
 def is_same(value: Tensor | None, other: Tensor | None) -> bool:

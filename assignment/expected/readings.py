@@ -175,7 +175,7 @@ def other_norm(subject: Subject, epsilon: float, inputs: Inputs) -> str:
             "if the mean were not subtracted": affine(x / stretch),
             "if it were divided by the variance, not by its root": affine(right / stretch),
             "if it were not divided by the deviation": affine(right * stretch),
-            "if it were multiplied by the deviation": affine(right * stretch**2),
+            "if it were multiplied by the deviation, not divided": affine(right * stretch**2),
         }
         for kind in (*KINDS, (epsilon, 1, False), (epsilon, 0, True), (epsilon, 1, True)):
             words = [f"with epsilon = {kind[0]:g}"] * (kind[0] != epsilon)

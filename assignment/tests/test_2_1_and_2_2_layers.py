@@ -142,7 +142,11 @@ def test_dropout_acts_on_the_sublayers(
 
 
 def what_is_dropped(
-    output: Callable[..., Any], formulas: Sequence[Callable[..., Any]], kind: str, inputs: dict[str, Any]
+    output: Callable[..., Any],
+    formulas: Sequence[Callable[..., Any]],
+    kind: str,
+    inputs: dict[str, Any],
+    verb: str = "dropout acts on",
 ) -> str:
     """Count the outputs that dropout acts on, of a layer in train mode, or say that x is lost; "" otherwise."""
     returned = output(*inputs.values())
@@ -151,7 +155,7 @@ def what_is_dropped(
     for count in range(len(name_at), -1, -1):
         for spared in combinations(name_at, count):
             if any(alike(returned, formula(*doubled, kept=0.0, spared=spared)[0]) for formula in formulas):
-                return f"dropout acts on {len(name_at) - count} of {len(name_at)} sublayers' outputs"
+                return f"{verb} {len(name_at) - count} of {len(name_at)} sublayers' outputs"
     other = {**inputs, "x": torch.randn_like(inputs["x"])}
     is_lost = alike(output(*other.values()), returned)
     return "nothing is left of x: dropout acts on more than the sublayers' outputs" if is_lost else ""
@@ -162,7 +166,8 @@ def what_is_dropped_at_rate_0(
 ) -> str:
     """Likewise of a layer whose dropout should do nothing."""
     first, second = (output(*inputs.values()) for _ in range(2))
-    dropped = what_is_dropped(output, formulas, kind, inputs) if alike(first, second) else "it drops at random"
+    is_whole, verb = alike(first, second), "nothing is left of"
+    dropped = what_is_dropped(output, formulas, kind, inputs, verb) if is_whole else "it drops at random"
     return f"made with dropout = 0, in train mode: {dropped}" if dropped else ""
 
 
