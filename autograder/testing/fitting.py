@@ -89,6 +89,9 @@ def leaf_for(value: Tensor | None, with_gradients: bool = False) -> Tensor | Non
     return value.detach().double().requires_grad_(with_gradients)
 
 
+MUCH_NEARER = 0.9
+
+
 def nearest(
     parts: Sequence[str],
     returned: Mapping[str, object],
@@ -99,8 +102,9 @@ def nearest(
 ) -> dict[str, Any]:
     """The parts that the first candidate computes which fits what was returned; else those of the nearest one.
 
-    That is the one from which the fewest values differ: a mistake may leave many as they are. `parts` are the names of
-    all of them, in order, of which some may not have been found.
+    That is the one from which the fewest values differ: a mistake may leave many as they are. Where all differ, a later
+    one must be nearer by more than accident. `parts` are the names of all of them, in order, of which some may not have
+    been found.
     """
     chosen: dict[str, Any] = {}
     smallest = 2.0, math.inf
@@ -110,7 +114,7 @@ def nearest(
         wanted = dict(zip(parts, [result] if is_one else result, strict=True))
         several = [_distance(returned[name], wanted[name], judged_where) for name in judged]
         error = max((share for share, _ in several), default=0.0), max((largest for _, largest in several), default=0.0)
-        if not chosen or error < smallest:
+        if not chosen or error < (smallest[0], MUCH_NEARER * smallest[1]):
             chosen, smallest = wanted, error
         if smallest[1] < TOLERANCE_OF_FLOAT32:
             break
