@@ -9,7 +9,7 @@ Shapes: b batch · h heads · q/k query and key positions · d = d_model.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from typing import Any
@@ -174,6 +174,17 @@ USUAL_BIASES = (1, 1, 1, 1), (0, 0, 0, 0), (1, 0, 1, 1), (0, 0, 0, 1)
 """In which two attentions of one layer may differ that has norms of its own, too."""
 
 
+def weights_formulas(d_model: int, n_heads: int) -> list[Formula]:
+    """The weights of self-attention alone, of which a layer returns the right ones even if another part is wrong."""
+
+    def weights(parts: Sequence[Tensor], of: Formula) -> Computation:
+        attend = of.make(parts)
+        return lambda x, mask: attend(x, x, x, mask)[1]
+
+    kinds = [kind for is_stand_in in (True, False) for kind in attention_formulas(d_model, n_heads, is_stand_in)]
+    return [replace(kind, make=partial(weights, of=kind)) for kind in kinds]
+
+
 @dataclass(frozen=True)
 class Sizes:
     """The settings of a layer; a stack and a model have some more."""
@@ -283,9 +294,9 @@ def norm_widths(census: Census, n_own: int, d_model: int) -> list[tuple[int, int
 
 
 def has_usual_shapes(parameters: Sequence[Tensor], sizes: Sizes) -> bool:
-    """True if parameters have the shapes that linear maps and LayerNorms have, fused ones too."""
-    shapes = [p.squeeze().shape for p in parameters]
-    return all(len(shape) < 3 and all(n % sizes.d_model == 0 or n == sizes.d_ff for n in shape) for shape in shapes)
+    """True if parameters have the shapes that linear maps and LayerNorms have, fused ones and those of a head too."""
+    shapes, d_head = [p.squeeze().shape for p in parameters], sizes.d_model // sizes.n_heads
+    return all(len(shape) < 3 and all(n % d_head == 0 or n == sizes.d_ff for n in shape) for shape in shapes)
 
 
 def layer_formulas(flow: Flow, census: Census, sizes: Sizes) -> Iterator[Formula]:

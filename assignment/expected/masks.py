@@ -203,12 +203,14 @@ def expect_masks_obeyed(subject: Subject, plain: Inputs, look_at: str) -> None:
 
         whole = output(*values)
         for number, value in enumerate(values):
-            for place, is_hidden in ((n - 1, True), (0, False), (n - 2, False)) if n > 1 else ():
+            cases = [(n - 1, slice(n - 1), True), (0, slice(n - 1, n), False), (n - 2, slice(n - 1, n), False)]
+            if n > 2:  # earlier positions see later ones, but for a causal mask
+                cases.append((n - 2, slice(n - 2), True) if own is causal and not number else (n - 2, slice(1), False))
+            for place, reached, is_hidden in cases if n > 1 else ():
                 moved, here = value.clone(), value[:, place]
                 is_tokens = value.dtype == torch.int64
                 moved[:, place] = 1 - here.clamp(max=1) if is_tokens else here + torch.arange(1, here.size(-1) + 1)
                 changed = output(*values[:number], moved, *values[number + 1 :])
-                reached = slice(n - 1) if is_hidden else slice(n - 1, n)  # at its own place x counts in any case
                 error = difference(changed[:, reached], whole[:, reached])
                 how, ends = ("hidden", ("the same", "another")) if is_hidden else ("visible", ("another", "the same"))
                 label = f"{subject.parts[0]} where {[*plain][number]} changes at a {how} place"

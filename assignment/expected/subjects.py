@@ -18,8 +18,8 @@ from torch import Tensor
 from assignment.stand_ins.formulas import name_tokens, place, trace
 from autograder.testing.arguments import Inputs, copies_of
 from autograder.testing.case import Case, SubmissionUnderTest, earlier_keys
-from autograder.testing.comparison import expect_shape, fail
-from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
+from autograder.testing.comparison import all_equal, expect_shape, fail
+from autograder.testing.fitting import Computation, attempt, first_part, leaves_of, tensors_in
 from autograder.testing.results import OtherPartsError
 from autograder.testing.subject import Subject
 
@@ -35,6 +35,7 @@ from .layers import (
     look_tokens_up,
     norm_of,
     usual_factor,
+    weights_formulas,
 )
 from .own_parts import PARTS_OF_STACKS, OwnParts
 from .readings import expect_plain, needs_reader, pairs_of
@@ -59,11 +60,14 @@ class PartsSubject(Subject):
         sizes: its own. A layer that holds parts itself can be read at some sizes only, and has these, and float64.
         kind: its class.
         case: draws parameters and inputs.
+        find_weights: finds the formula of an encoder layer's weights if it has its own attention, but another part is
+            wrong.
     """
 
     sizes: Sizes = READABLE
     kind: str = "EncoderLayer"
     case: Case = Case(0, "")
+    find_weights: Callable[[], Computation | None] = lambda: None
 
     @property
     def census(self) -> Census:
@@ -87,6 +91,9 @@ class PartsSubject(Subject):
     def draw(self, axes: tuple[int, int, int], masks: str = "padding") -> Inputs:
         """Random x (b, t, d), memory (b, s, d) and masks.
 
+        In x are vectors of zeros, unless a norm of the submission's own may get one, as in pre-norm or a wrong layer:
+        what that makes of it costs another task.
+
         Args:
             axes: b, t and s.
             masks: "padding", "none", "two axes", "each head", or "a query without keys", which is in one head. An
@@ -95,7 +102,9 @@ class PartsSubject(Subject):
         case, (b, t, s), d_model = self.case, axes, self.sizes.d_model
         is_own = "Layer" in self.kind and len(self.census.known["A"]) < len(self.parts) - 1
         x, memory = (case.normal(b, length, d_model, dtype=self.dtype or torch.float64) for length in (t, s))
-        x[1:, -1] = 0
+        is_wrong = isinstance(self.formulas, Exception)
+        if not self.census.others or ("Layer" in self.kind and not self.sizes.norm_first and not is_wrong):
+            x[1:, -1] = 0
         own: Tensor | None = None
         cross: Tensor | None = None
         if masks == "padding":
@@ -161,10 +170,21 @@ def layer(
         wanted = "attention and feed-forward network, each with its residual connection and LayerNorm"
         return fail("a layer that holds parts itself", wanted, "something else", WRITTEN_OUT, kind=OtherPartsError)
 
+    def find_weights() -> Computation | None:
+        if kind != "EncoderLayer" or sizes.norm_first or census.known["A"]:
+            return None
+        of_weights = weights_formulas(sizes.d_model, sizes.n_heads)
+        return find_formula(submission, (kind, sizes, "weights"), lambda: second_of(twin()), census.others, of_weights)
+
     formulas = attempt(read)
     if isinstance(formulas, list) and not formulas:
         return layer(submission, case, kind, readable, dropout)
-    return replace(subject, formulas=formulas)
+    return replace(subject, formulas=formulas, find_weights=find_weights)
+
+
+def second_of(component: Component) -> Component:
+    """The same component, for the result beside its first one."""
+    return replace(component, call=lambda *given: component.call(*given)[1])
 
 
 def stack(
@@ -265,6 +285,11 @@ class ModelSubject:
         case.randomise(self.model.parameters())
         self.parameters = list(self.model.parameters())
         self.leaves = leaves_of(self.parameters)
+
+    def has_random_parts(self, side: Subject, inputs: Inputs) -> bool:
+        """True if chance has a part in what a side returns for these inputs by parts of its own."""
+        results = [tensors_in(side.call(*copies_of(inputs.values()))) for _ in range(2)]
+        return self.has_own_parts and not all_equal(*results)
 
     def side(self, method: str, kept: float = 1.0) -> Subject:
         """Its `encode` or `decode`, where dropout leaves so much of the embedded tokens."""

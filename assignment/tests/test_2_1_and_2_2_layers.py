@@ -42,6 +42,7 @@ from autograder.testing.case import (
 )
 from autograder.testing.comparison import alike
 from autograder.testing.fitting import Computation, first_part
+from autograder.testing.results import OtherPartsError
 from autograder.testing.subject import Subject
 
 LAYERS = [
@@ -108,7 +109,13 @@ def test_masks(
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
     layer = layer_of(submission, case, kind, Sizes(6, 2, 11, norm_first))
     look_at = "the weights of each attention, (b, h, q, k), in the order that the docstring gives"
-    layer.expect_values(layer.draw((3, 4, 5), "none"), look_at, of=RETURNED[kind][1:])
+    inputs = layer.draw((3, 4, 5), "none")
+    try:
+        layer.expect_values(inputs, look_at, of=RETURNED[kind][1:])
+    except OtherPartsError:
+        if (weights := layer.find_weights()) is None:
+            raise
+        Subject(lambda *given: layer.call(*given)[1], ["weights"], [weights]).expect_values(inputs, look_at)
 
 
 @pytest.mark.item("dropout")

@@ -114,6 +114,21 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
         LAYERS,
         VALUES | {"masks"},
     ),
+    "no norm, later positions are always hidden": (
+        {ADD: ADD.removeprefix("self.norms[0]").replace("hidden", "torch.ones(2 * x.shape[1:2]).triu(1) > 0")},
+        LAYERS,
+        VALUES | {"masks"},
+    ),
+    "a norm in front, without epsilon": (
+        with_norm(DEVIATION) | {ADD: "x + self.drop(self.attentions[0](*[self.norms[0](x)] * 2, hidden))"},
+        LAYERS,
+        VALUES,
+    ),
+    "dropout inside at a rate of its own": (
+        {"self.seen @ v": "nn.functional.dropout(self.seen, 0.3, self.training) @ v"},
+        ALL,
+        set(),
+    ),
     "one layer several times": (
         {BLOCKS: "nn.ModuleList([block(settings)] * n)"},
         STACKS,
