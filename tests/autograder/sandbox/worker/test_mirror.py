@@ -32,7 +32,7 @@ def test_identity_arrives(example: Sandbox):
 
 
 def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
-    session = example.session("")
+    session = example.session("layers.LayerNorm")
     module = example.build("layers.LayerNorm", 4)
     y = module(torch.randn(2, 4))
     number = module.number
