@@ -187,6 +187,12 @@ def test_text_that_nobody_can_search_does_not_run(sandbox):
         submission.call("decode.greedy_decode")
 
 
+def test_dots_lead_from_where_a_module_is(sandbox):
+    submission = sandbox({"decode": "__package__ = 'operator'\nfrom . import attrgetter as greedy_decode\n"})
+    with pytest.raises(SubmissionError, match="cannot import name 'attrgetter' from 'submission'"):
+        submission.call("decode.greedy_decode", "real")
+
+
 COMPILING = """
 import builtins, functools, sys
 

@@ -113,7 +113,6 @@ REFUSED = {
     "from torch.utils.tensorboard import SummaryWriter": "No module named 'torch.utils.tensorboard' when graded",
     "import layers": "write `from .layers import …`",
     "from student.layers import LayerNorm": "write `from .layers import …`",
-    "__package__ = 'operator'\nfrom . import attrgetter": "cannot import name 'attrgetter' from 'submission'",
     "exec('import einops')": "No module named 'einops' when graded",
     "from torch import no_such_name": "cannot import name 'no_such_name' from 'torch'",
 }
