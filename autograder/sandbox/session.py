@@ -65,8 +65,13 @@ class Session(Link):
         notices: Notices,
         locate: Locate,
         descriptors: Sequence[int] = (),
+        *,
+        is_strict: bool,
     ) -> None:
-        """Takes what `Sandbox` has; the worker gets the descriptors, which are closed here."""
+        """Takes what `Sandbox` has; the worker gets the descriptors, which are closed here.
+
+        Where it is strict, `refuse` is for components that may use nothing that is forbidden.
+        """
         super().__init__()
         self.sources, self.contract, self.methods = sources, assignment.contract, assignment.contract.methods
         self._budget, self._output, self._notices = budget, output, notices
@@ -79,12 +84,12 @@ class Session(Link):
         self._lines = Lines(named, locate)
         self._descriptors = descriptors
         rules = self.contract.forbidden
-        forbidden = {name: getattr(rules, name) for name in ("kernels", "python", "components", "always")}
+        python = (*rules.python, *rules.always) if is_strict else rules.always
+        self._forbidden = {"kernels": rules.kernels if is_strict else "", "python": python, "key": self._key}
         limits = {"memory_bytes": assignment.limits.memory_mb << 20, "cpu_seconds": max(1, round(self._cpu_left))}
         content = {
             "sources": named,
             "contract": self.contract.modules,
-            "forbidden": {**forbidden, "key": self._key},
             "internals": rules.listed,
             "plan": {**zygote.containment.plan(), **limits},
         }
@@ -146,6 +151,10 @@ class Session(Link):
         with self._budget.spent_by(component) as seconds:
             return self._ask(verb, content, encoder, read, seconds)
 
+    def refuse(self) -> None:
+        """Has what is forbidden refuse from now on."""
+        self.request("", "refuse", {"forbidden": self._forbidden}, Encoder(), lambda answer: None)
+
     def check_refusals(self) -> None:
         """Notes the component that was called last if what it may not use no longer refuses, or the worker changed."""
         if not (self.is_alive and self._user and self.contract.forbidden.kernels):
@@ -153,8 +162,9 @@ class Session(Link):
         component, self._user, self._question = self._user, "", secrets.token_hex(16)
         expected, proof = hashlib.blake2b(self._question.encode(), key=self._key.encode()).hexdigest(), ""
         with suppress(SubmissionError):
-            content = {"question": self._question, "component": component}
-            proof = self._ask("prove", content, Encoder(), lambda answer: answer.result, START_SECONDS)
+            proof = self._ask(
+                "prove", {"question": self._question}, Encoder(), lambda answer: answer.result, START_SECONDS
+            )
         if (proof, self._heard) != (expected, self._question) and component not in self._notices.unguarded:
             self._notices.unguarded.append(component)
 

@@ -13,10 +13,11 @@ import torch
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
-from ..intake.sources import Locate, Sources, failing_module, file_of, in_module
+from ..intake.sources import Locate, Sources, failing_module, file_of, in_module, tree_of
 from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from .kept import Budget, Notices, Output
 from .session import Session
+from .worker.failures import AT_IMPORT
 from .worker.messages import DTYPE_NAMES, Encoder
 from .worker.mirror import RemoteModule, build, call
 from .zygote import Zygote
@@ -51,12 +52,14 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         is_fair: bool = True,
         descriptors: Sequence[int] = (),
     ) -> None:
+        sources = searched(sources)
         self.sources, self.contract = sources, assignment.contract
         self._sources, self._assignment, self._zygote, self.locate = sources, assignment, zygote, locate
         self.budget = Budget(assignment.limits, is_fair)
         self._output = Output(assignment.limits.output_kb << 10)
         self.notices = Notices()
-        self._session: Session | None = None
+        self._sessions: dict[bool, Session] = {}  # by whether it is strict
+        self._uses_at_import: set[bool] = set()  # where modules are imported before what is forbidden refuses
         self._descriptors = descriptors
         self._layers: tuple[str, ...] | None = None
 
@@ -91,48 +94,69 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         If it must be started, all modules are imported first: that time is no component's.
         """
         self.budget.check(component)
+        rules = self.contract.forbidden
+        is_strict = not rules.components or component in rules.components
         try:
-            if self._session is None or not self._session.is_alive:
-                self._sources = self._defused(self._sources)
-            return self._session_with(self._sources)
+            if is_strict not in self._sessions or not self._sessions[is_strict].is_alive:
+                self._sources = self._imported(self._sources, is_strict)
+            return self._session_with(self._sources, is_strict)
         except SandboxUnavailableError as error:
             self.budget.failure = error
             raise
 
-    def _session_with(self, sources: Sources) -> Session:
-        """A living session with these sources: the current one, or a new one in its place."""
-        if self._session is None or not self._session.is_alive or self._session.sources != sources:
-            self.restart()
+    def _session_with(self, sources: Sources, is_strict: bool) -> Session:
+        """A living session with these sources: the current one of its kind, or a new one in its place."""
+        session = self._sessions.get(is_strict)
+        if session is None or not session.is_alive or session.sources != sources:
+            self._end(is_strict)
             kept, self._descriptors = self._descriptors, ()
             shared = (self.budget, self._output, self.notices, self.locate)
-            self._session = Session(self._zygote, sources, self._assignment, *shared, kept)
-            layers = self._session.layers
-            if self._layers not in (None, layers):
-                raise SandboxUnavailableError(f"the layers of the sandbox fell from {self._layers} to {layers}")
-            self._layers = layers
-        return self._session
+            session = Session(self._zygote, sources, self._assignment, *shared, kept, is_strict=is_strict)
+            self._sessions[is_strict] = session
+            if self._layers not in (None, session.layers):
+                raise SandboxUnavailableError(f"the layers of the sandbox fell from {self._layers} to {session.layers}")
+            self._layers = session.layers
+            if not kept and is_strict not in self._uses_at_import:  # to students' own tests nothing is forbidden
+                session.refuse()
+        return session
 
-    def _defused(self, sources: Sources) -> Sources:
+    def _imported(self, sources: Sources, is_strict: bool) -> Sources:
+        """The sources as `_defused` returns them; a session has imported them, and what is forbidden refuses there.
+
+        Where a module uses it while it is imported, which is listed, it refuses only after the imports.
+        """
+        sources = self._defused(sources, is_strict)
+        if is_strict not in self._uses_at_import and any(name == AT_IMPORT for *_, name in self.notices.seen):
+            self._uses_at_import.add(is_strict)
+            self._end(is_strict)
+            sources = self._defused(sources, is_strict)
+            self._session_with(sources, is_strict).refuse()
+        elif is_strict in self._uses_at_import:
+            self._session_with(sources, is_strict).refuse()
+        return sources
+
+    def _defused(self, sources: Sources, is_strict: bool) -> Sources:
         """The sources with every module replaced that ends its process when it is imported.
 
         Isolating one component imports all modules: a `layers.py` that loops at its top level would cost all of them.
         """
         suspects: dict[str, str] = {}
         for name in sources:
-            if name != "__init__" and (reason := self._end_of_import(without(sources, suspects), name)):
+            if name != "__init__" and (reason := self._end_of_import(without(sources, suspects), name, is_strict)):
                 suspects[name] = reason
         for name in list(suspects):  # a suspect may only have imported another one
             others = {other: reason for other, reason in suspects.items() if other != name}
-            if others and not self._end_of_import(without(sources, others), name):
+            if others and not self._end_of_import(without(sources, others), name, is_strict):
                 del suspects[name]
         return without(sources, suspects)
 
-    def _end_of_import(self, sources: Sources, module: str) -> str:
+    def _end_of_import(self, sources: Sources, module: str, is_strict: bool) -> str:
         """Imports a module; returns why the worker ended, or ""."""
         component = f"import of {module}"
         try:
             self.budget.check(component)
-            self._session_with(sources).request(component, "import", {"module": module}, Encoder(), lambda answer: None)
+            session = self._session_with(sources, is_strict)
+            session.request(component, "import", {"module": module}, Encoder(), lambda answer: None)
         except (SubmissionTimeoutError, SubmissionDiedError) as error:
             if self.budget.seconds >= self._assignment.limits.total_seconds:  # not this module's fault alone
                 raise
@@ -152,14 +176,25 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         return self._output.text()
 
     def restart(self) -> None:
-        """Ends the worker; the next call gets a fresh one. All objects are gone."""
-        if self._session is not None:
-            self._session.check_refusals()
-            self._session.end("it was restarted or closed")
-            self._session = None
+        """Ends the workers; the next call gets a fresh one. All objects are gone."""
+        for is_strict in (*self._sessions,):
+            self._end(is_strict)
+
+    def _end(self, is_strict: bool) -> None:
+        if session := self._sessions.pop(is_strict, None):
+            session.check_refusals()
+            session.end("it was restarted or closed")
 
     def __exit__(self, *details: object) -> None:
         self.restart()
+
+
+def searched(sources: Sources) -> Sources:
+    """The sources without modules that Python may run, but whose text nobody has searched."""
+    trees = {name: tree_of(text) for name, (_, text) in sources.items()}
+    unread = {name: tree.msg for name, tree in trees.items() if isinstance(tree, SyntaxError) and not tree.lineno}
+    replaced = {name: failing_module(name, f"{file_of(name)} cannot be read: {why}") for name, why in unread.items()}
+    return {**sources, **replaced}
 
 
 def without(sources: Sources, reasons: dict[str, str]) -> Sources:

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from . import shortcuts
-from .failures import ForbiddenShortcut
+from .failures import AT_IMPORT, ForbiddenShortcut
 from .instruments import BY_NAME, NESTED, REPLACED, VALUE
 from .messages import MAGIC, PREFIX
 
@@ -31,9 +31,8 @@ sys._getframe sys._current_frames sys._current_exceptions sys.settrace sys.setpr
 sys.monitoring.register_callback code.__new__ function.__new__ compile exec marshal.load marshal.loads pickle.find_class
 gc.get_objects gc.get_referrers gc.get_referents ctypes.addressof ctypes.call_function ctypes.cdata ctypes.cdata/buffer
 ctypes.dlopen ctypes.dlsym ctypes.dlsym/handle ctypes.string_at ctypes.wstring_at ctypes.PyObj_FromPtr
-refusals.switched
 """
-"""Of Python 3.11 to 3.13, and one of `shortcuts.py`."""
+"""Of Python 3.11 to 3.13."""
 READ = "tb_frame f_code gi_frame gi_code cr_frame cr_code ag_frame ag_code __code__ __defaults__ __kwdefaults__"
 WRITTEN = "__code__ __defaults__ __kwdefaults__ __class__ __bases__"
 """Attributes whose reading and writing raises `object.__getattr__` and `object.__setattr__`; others are harmless."""
@@ -49,7 +48,7 @@ USUAL = {
     "inspect._has_code_flag": "__code__",
     "inspect._signature_from_function": "__code__ __defaults__ __kwdefaults__",
     "worker/instruments": "compile code.__new__",
-    "worker/audit": "exec refusals.switched",
+    "worker/audit": "exec",
 }
 """Events of modules, or a function, when ordinary code calls them, and of others that Python's own modules let act.
 
@@ -57,7 +56,7 @@ A module that calls what it was given, as many of PyTorch's do, has no place her
 """
 LOOKED_ON = {"f_code", "compile", "exec"}
 """Events of a stand-in that looks on while submitted code runs, as a debugger does, for questions about it."""
-HAND_OUT = ("walk_tb", "currentframe", "<lambda>", "compile_telling", "run_refusing", "exec_module")
+HAND_OUT = ("walk_tb", "currentframe", "<lambda>", "compile_telling", "run_telling", "exec_module")
 """Functions of these modules that ordinary code does not call."""
 IMPORTS = "worker/loading"
 """Has text compiled and executed by others only."""
@@ -69,24 +68,20 @@ IMPORTED = "submission.imported"
 """The event of a module that uses what is forbidden while it is imported; its arguments are the file and the line."""
 ASKED = "refusals.asked"
 """The event that shows that the hook still hears; its argument is a question, with which it answers."""
-NAMES = {IMPORTED: "what is forbidden, while imported", NESTED: "nested too deeply to be watched"}
+NAMES = {IMPORTED: AT_IMPORT, NESTED: "nested too deeply to be watched"}
 
 
-def run_refusing(forbid: Callable[[str], str], code: CodeType, names: dict[str, Any]) -> None:
-    """Runs a module's code so that all that is forbidden refuses; where it is used all the same, tells, and lets it.
+def run_telling(code: CodeType, names: dict[str, Any]) -> None:
+    """Runs a module's code, and tells where it uses what is forbidden: the trusted side lets it do that elsewhere.
 
     A module that compares itself with PyTorch's while it is imported is right, and what it records then is listed.
     """
-    before = forbid(shortcuts.IMPORT)
     try:
         exec(code, names)  # noqa: S102  what this is for
     except ForbiddenShortcut as error:
         inside = error.__traceback__ and error.__traceback__.tb_next
         sys.audit(IMPORTED, code.co_filename, inside.tb_lineno if inside else 1)
-        forbid("")
-        exec(code, names)  # noqa: S102
-    finally:
-        forbid(before)
+        raise
 
 
 def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: object) -> None:
@@ -102,7 +97,6 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     own_root = f"{str(Path(__file__).parent.parent).rstrip(os.sep)}{os.sep}"
     n_standard, has_text, imports, places = len(standard[0]) + 1, {"compile", "exec"}, IMPORTS, [*files]
     looks_on, of_stand_ins = LOOKED_ON, tuple(f"{folder}{os.sep}" for folder in getattr(stand_ins, "__path__", ()))
-    exchanged = {*WRITTEN.split()}  # by what refuses, often
     quoted = {file: json.dumps(file) for file in files}
     events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
     attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
@@ -177,8 +171,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     def culprit(frame: FrameType | None, name: str) -> tuple[str, int] | None:
         """The line of a submission that does this; None where it is somebody else's doing."""
         inner = outer = called = does = ""
-        innermost = frame.f_code.co_filename if frame is not None else ""
-        if name in looks_on and innermost.startswith(of_stand_ins) or name in exchanged and innermost == ours:
+        if name in looks_on and frame is not None and frame.f_code.co_filename.startswith(of_stand_ins):
             return None
         above: list[CodeType] = []  # what was made of text stands for whoever calls it
         while frame is not None and frame.f_code.co_filename not in quoted:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import traceback
 
+AT_IMPORT = "what is forbidden, while imported"
+"""The name that is listed of a module that uses it then."""
+
 
 class ForbiddenShortcut(RuntimeError):  # noqa: N818  students read this name
     """A submission used what students must write themselves."""

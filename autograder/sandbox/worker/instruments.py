@@ -58,7 +58,7 @@ BUILTINS = {
     "delattr": telling(delattr, REPLACED),
 }
 """For a submission's modules, in place of Python's own."""
-ASKING = {"hasattr": hasattr, "isinstance": isinstance, "dir": dir, "print": print, **BUILTINS}
+ASKING = {"hasattr": hasattr, "dir": dir, "print": print, **BUILTINS}
 """Functions that may get a module first: they keep nothing of it, or raise events of their own."""
 
 
@@ -85,10 +85,14 @@ MARKS = dict(zip((HEAR, HEAR_FIRST, HEAR_ALL), hearing(), strict=True))
 MARKS |= {READS: told(BY_NAME, (ModuleType,)), WRITES: told(REPLACED, (ModuleType, type))}
 """Stand in a syntax tree for functions: those that are told of attributes that are read and written, and the above."""
 VALUES: dict[type[ast.AST], tuple[str, ...]] = {
-    **dict.fromkeys((ast.keyword, ast.Return, ast.Yield, ast.Assign, ast.AnnAssign, ast.AugAssign), ("value",)),
+    **dict.fromkeys((ast.keyword, ast.Return, ast.Yield, ast.Assign, ast.AugAssign), ("value",)),
+    ast.AnnAssign: ("annotation", "value"),
     **dict.fromkeys((ast.List, ast.Tuple, ast.Set), ("elts",)),
     **dict.fromkeys((ast.ListComp, ast.SetComp, ast.GeneratorExp), ("elt",)),
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), ("returns",)),
+    ast.arg: ("annotation",),
     ast.arguments: ("defaults", "kw_defaults"),
+    ast.Assert: ("test", "msg"),
     ast.BinOp: ("left", "right"),
     ast.Call: ("args",),
     ast.ClassDef: ("bases",),
@@ -98,6 +102,7 @@ VALUES: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Lambda: ("body",),
     ast.Match: ("subject",),
     ast.NamedExpr: ("value",),
+    ast.Slice: ("lower", "upper", "step"),
     ast.Subscript: ("slice",),
 }
 """Where an expression's value may come to other code."""

@@ -107,7 +107,8 @@ class Package(MetaPathFinder, Loader):
             if self._check:
                 self._check(path, text)
             code = self.compile(text, path)
-            vars(module)["__builtins__"] = {**builtins_for(self.sources), **self.more_builtins}
+            own = builtins_for(self.sources, str(module.__package__))
+            vars(module)["__builtins__"] = {**own, **self.more_builtins}
             with self._settings_kept():
                 self.run(code, vars(module))
         except KeyboardInterrupt:
@@ -279,8 +280,11 @@ def is_available(name: str) -> bool:
     return is_harmless(name) or name in sys.modules
 
 
-def builtins_for(modules: Mapping[str, tuple[str, str]]) -> dict[str, object]:
-    """The built-in names of a submission's modules: Python's own, those of a notebook, and an `import` with limits."""
+def builtins_for(modules: Mapping[str, tuple[str, str]], home: str) -> dict[str, object]:
+    """The built-in names of a module of a submission: Python's own, those of a notebook, and an `import` with limits.
+
+    `home` is its package: dots lead from there, whatever the module says of itself.
+    """
 
     def import_available(
         name: str,
@@ -289,7 +293,7 @@ def builtins_for(modules: Mapping[str, tuple[str, str]]) -> dict[str, object]:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        level = level or level_in_own_model(name, globals or {}, modules)
+        level = level or level_in_own_model(name, home, modules)
         if level == 0:
             if not is_available(name):
                 raise refusal(name, modules)
@@ -299,10 +303,10 @@ def builtins_for(modules: Mapping[str, tuple[str, str]]) -> dict[str, object]:
                 if not (hasattr(sys.modules[name], member) or is_available(full)) and importlib.util.find_spec(full):
                     raise refusal(full, modules)
         try:
-            return builtins.__import__(name, globals, locals, fromlist or (), level)
+            return builtins.__import__(name, {"__package__": home}, locals, fromlist or (), level)
         except ModuleNotFoundError as error:
             package, _, missing = str(error.name).partition(".")
-            if package == str((globals or {}).get("__package__")).partition(".")[0]:
+            if package == home.partition(".")[0]:
                 error.msg = f"there is no {missing.removeprefix(f'{OWN_MODEL}.').replace('.', '/')}.py"
             raise
 
@@ -315,12 +319,12 @@ def read_nothing(prompt: object = "") -> NoReturn:
     raise EOFError("nobody can answer input() while code is tested: leave it out")
 
 
-def level_in_own_model(name: str, importer: Mapping[str, Any], modules: Mapping[str, tuple[str, str]]) -> int:
+def level_in_own_model(name: str, home: str, modules: Mapping[str, tuple[str, str]]) -> int:
     """The dots that make an absolute import within a model of one's own a relative one; 0 for any other import.
 
-    `importer` has the globals of the module that imports. As in a script's folder, own modules come before Python's.
+    `home` is the package of the module that imports. As in a script's folder, own modules come before Python's.
     """
-    package, first = str(importer.get("__package__")).split("."), name.partition(".")[0]
+    package, first = home.split("."), name.partition(".")[0]
     is_own = package[1:2] == [OWN_MODEL] and first not in PACKAGES and describe(f"{OWN_MODEL}.{first}", modules)
     return len(package) - 1 if is_own else 0
 

@@ -135,6 +135,7 @@ class Worker(Service):
         self._files: frozenset[str] = frozenset()
         self._pipes = [*pipes]
         self._peer: Peer | None = None
+        self._prove: Callable[[str], str] = str
 
     def describe(self, error: BaseException) -> object:
         """An error as the trusted side shows it."""
@@ -143,7 +144,6 @@ class Worker(Service):
     def find(self, target: Content, held: Held | None = None) -> Any:
         """An object, a class or a function, with stand-ins in the place of the other components."""
         target = held.target if held else target
-        self._forbid_shortcuts(target["component"])  # not before: only calls are judged
         self._components.isolate(target["component"] if target["isolated"] else None)
         return held.value if held else self._components.get(target["component"])
 
@@ -160,17 +160,20 @@ class Worker(Service):
         self._files = frozenset(path for path, _ in sources.values())
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
         guard = [vars(owner) for owner in (self, self._components, *take_out_ours())]
-        self._forbid_shortcuts, self._prove = shortcuts.prepare(**request["forbidden"], guard=guard)
+        self._refuse = partial(shortcuts.refuse, guard=guard, keep=partial(setattr, self, "_prove"))
         if not self._pipes:  # to students' own tests nothing is forbidden
             self._components.more_builtins, self._components.compile = instruments.BUILTINS, instruments.compile_telling
-            self._components.run = partial(audit.run_refusing, self._forbid_shortcuts)
+            self._components.run = audit.run_telling
             audit.watch(self._files, request["internals"], self._replies, self._stand_ins)
-            self._forbid_shortcuts(shortcuts.IMPORT)
         return layers
 
+    def do_refuse(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
+        """Makes what is forbidden raise, for good."""
+        self._refuse(**request["forbidden"])
+
     def do_prove(self, request: Content, decoder: Decoder, encoder: Encoder) -> str:
-        """Answers a question if what is forbidden in a component still refuses, and this process is as it was."""
-        return self._prove(request["question"], request["component"])
+        """Answers a question if what is forbidden still refuses, and this process is as it was."""
+        return self._prove(request["question"])
 
     def do_import(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
         """Imports a module; all are, before anything is built or called."""

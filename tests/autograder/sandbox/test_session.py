@@ -84,11 +84,12 @@ def test_results_that_no_test_can_use_are_named(sandbox, value, words):
     "end, words", [("os._exit(7)", "status 7"), ("os._exit(0)", "status 0"), ("ctypes.string_at(0)", "SIGSEGV")]
 )
 def test_a_dead_worker_is_replaced_and_its_objects_say_so(sandbox, end, words):
-    submission = sandbox()
+    attend = "import ctypes, os\ndef scaled_dot_product_attention(end):\n    return eval(end)\n"
+    submission = sandbox({"attention": attend})
     module = submission.build(NORM, 4)
     y = module(torch.zeros(4)).sum()
     with pytest.raises(SubmissionDiedError, match=words):
-        submission.call(CALL, end)
+        submission.call("attention.scaled_dot_product_attention", end)  # where the norm is, too
     for use in (lambda: module(torch.zeros(4)), y.backward):
         with pytest.raises(SubmissionDiedError, match=words):
             use()

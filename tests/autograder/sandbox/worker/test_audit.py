@@ -142,8 +142,6 @@ REPORTED = {  # code -> the name that is reported
     "torch.no_grad()(__builtins__['eval'])('1')": "exec",
     "torch.no_grad()(getattr)(torch, '_' + 'C')": "torch._C",
     "torch.no_grad()(own).__wrapped__.__code__.replace(co_name='x')": "__code__",
-    "sys.meta_path[0].run.args[0]('')": "refusals.switched",
-    "torch.no_grad()(sys.meta_path[0].run.args[0])('')": "refusals.switched",
     "sys.meta_path[0].compile('', 'x.py')": "compile",
     "torch.no_grad()(sys).meta_path": "sys as a value",
     "types.GenericAlias(nn.modules, int).Linear": "torch.nn.modules as a value",
@@ -163,6 +161,11 @@ REPORTED = {  # code -> the name that is reported
     "def f(held=sys): pass": "sys as a value",
     "[sys == 1 for sys in (sys,)]": "sys as a value",
     "{}.get(sys)": "sys as a value",
+    "assert [], sys": "sys as a value",
+    "[][sys:]": "sys as a value",
+    "isinstance(sys, int)": "sys as a value",
+    "class Holder: x: sys": "sys as a value",
+    "def f(x: sys): pass": "sys as a value",
     "x = " + "-" * 2_000 + "sys.maxsize": "nested too deeply to be watched",
 }
 
@@ -176,6 +179,18 @@ def test_what_a_way_round_needs_is_reported(sandbox, line):
     assert "REACHED" not in submission.output
     number = 1 if "nested" in REPORTED[line] else text.count("\n")
     assert ("decode", number, REPORTED[line]) in submission.notices.seen or not REPORTED[line]
+
+
+def test_text_that_nobody_can_search_does_not_run(sandbox):
+    submission = sandbox({"decode": f"# {'a.' * 300}\ndef greedy_decode():\n    pass\n"})
+    with pytest.raises(SubmissionError, match=r"decode\.py cannot be read: a name of more than 200 parts"):
+        submission.call("decode.greedy_decode")
+
+
+def test_dots_lead_from_where_a_module_is(sandbox):
+    submission = sandbox({"decode": "__package__ = 'operator'\nfrom . import attrgetter as greedy_decode\n"})
+    with pytest.raises(SubmissionError, match="cannot import name 'attrgetter' from 'submission'"):
+        submission.call("decode.greedy_decode", "real")
 
 
 COMPILING = """
@@ -222,7 +237,7 @@ PLAIN = """
 def greedy_decode(x):
     f, functions = torch.nn, nn.functional
     for lib in (torch, functions):
-        assert hasattr(lib, "relu") and "relu" in dir(lib) and isinstance(lib, types.ModuleType)
+        assert hasattr(lib, "relu") and "relu" in dir(lib)
     lib = functions if f is nn else torch
     return getattr(lib, "relu")(x)
 """

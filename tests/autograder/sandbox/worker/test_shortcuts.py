@@ -229,49 +229,32 @@ def test_every_kernel_of_these_kinds_is_replaced():
     assert {"_batch_norm_with_update", "_native_batch_norm_legit.no_stats", "native_layer_norm"} <= of_these_kinds
 
 
-UNDO = """
-import sys
+OTHER_KERNELS = """
 import torch
 from torch import nn
-from torch.nn import functional as F
 
-
-def undo():
-    frame = getattr(sys, bytes.fromhex("5f6765746672616d65").decode())()
-    while not hasattr(frame.f_locals.get("self"), "_prove"):
-        frame = frame.f_back
-    forbid = frame.f_locals["self"]._forbid_shortcuts
-    for cell in getattr(forbid, "__{}__".format("closure")):
-        [getattr(library, "reset")() for library in cell.cell_contents if hasattr(library, "reset")] if isinstance(
-            cell.cell_contents, list
-        ) else None
+library = getattr(torch, "_" + "C")._dispatch_library("IMPL", "aten", "")
 
 
 class LayerNorm(nn.Module):
     def __init__(self, d_model):
         super().__init__()
-        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+        self.gain = nn.Parameter(torch.ones(d_model))
 
     def forward(self, x):
-        undo()
-        return getattr(F, "layer_" + "norm")(x, x.shape[-1:], self.gain, self.shift)
-
-
-class FeedForward(LayerNorm):
-    def forward(self, x):
-        return x
+        for key in ("CPU", "AutogradCPU"):
+            library.impl("native_layer_norm", key, lambda x, *others: (x + 1, x, x))
+        return torch.native_layer_norm(x, x.shape[-1:], None, None, 1e-6)[0]
 """
 
 
 @pytest.mark.hostile
-def test_kernels_that_were_put_back_are_reported_with_what_led_to_them(sandbox):
-    submission = sandbox({"layers": UNDO})
-    submission.build("layers.FeedForward", 4)(torch.ones(2, 4))
+def test_other_kernels_in_the_place_of_ours_are_reported(sandbox):
+    submission = sandbox({"layers": OTHER_KERNELS})
     x = torch.randn(2, 4)
-    torch.testing.assert_close(submission.build("layers.LayerNorm", 4)(x), torch.layer_norm(x, (4,)))
-    assert submission.notices.seen == [("layers", 9, "sys._getframe"), ("layers", 13, "__closure__")]
+    assert torch.equal(submission.build("layers.LayerNorm", 4)(x), x + 1)
     submission.restart()
-    assert submission.notices.unguarded == ["layers.LayerNorm"]
+    assert submission.notices.unguarded == ["layers.LayerNorm"] and ("layers", 5, "torch._C") in submission.notices.seen
 
 
 def test_kernels_refuse_after_an_ordinary_submission(sandbox):
@@ -300,7 +283,7 @@ class FeedForward(nn.Linear):
 """
 CHANGES = {
     "find": "lambda self, *given, find=worker.find: find(self, *given)",
-    "_forbid_shortcuts": "property(lambda self: vars(self)['_forbid_shortcuts'])",
+    "_prove": "property(lambda self: vars(self)['_prove'])",
 }
 
 
