@@ -26,7 +26,10 @@ def main(name: str, arguments: list[str] | None = None) -> int:
     Returns the exit status: 0, 1 if a part is not written yet, 2 for bad input, 130 after Ctrl-C.
     """
     print_anywhere()
-    options = make_parser(name).parse_args(arguments, argparse.Namespace(package=Package(name)))
+    try:
+        options = make_parser(name).parse_args(arguments, argparse.Namespace(package=Package(name)))
+    except SystemExit as stop:  # the parser has said why; a notebook would add warnings
+        return int(stop.code or 0)
     return run_command(name, lambda: run(options), {NotImplementedError: 1})
 
 

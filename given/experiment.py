@@ -48,7 +48,7 @@ class Stopped(KeyboardInterrupt):
 
     def _render_traceback_(self) -> list[str]:
         """Returns what a notebook shows in place of a traceback."""
-        return ["training was stopped; `run` of the same Experiment, in a new cell, goes on, and a new one begins anew"]
+        return ["training was stopped; `run.run(…)` in a new cell goes on, and a new Experiment begins anew"]
 
 
 class Experiment(Setup):

@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError
-from foundation.texts import as_threshold, last_lines
+from foundation.texts import as_threshold, first_of, last_lines
 
 from ..grading.scoring import ScoringError, read_references, read_translations
-from ..intake.cells import DEFINITIONS, Cell, Distribution, describe_unreadable, read_code, read_notebook
+from ..intake.cells import DEFINITIONS, MOST_NOTES, Cell, Distribution, describe_unreadable, read_code, read_notebook
 from ..intake.names import find_mentions, to_be_read
 from ..intake.sources import IntakeError, Locate, RefusedError, Source, Sources, read_release
 from ..own_work import boxes, questions
@@ -48,6 +48,7 @@ class Answers(NamedTuple):
     origins: dict[str, list[str]]  # of each module with answers, the cell and line of each of its lines
     unreadable: dict[Cell, str]  # why
     doubts: dict[str, str]  # by name, of where the saved notebooks define it
+    unsaved: dict[str, str]  # by name, of how the saved notebooks differ from what is tested
 
 
 class Course:
@@ -103,7 +104,7 @@ class Course:
         if task.threshold is not None:
             print(self._about_translations(task, task.threshold))
             return 0.0
-        sources, origins, unreadable, doubts = self.answers()
+        sources, origins, unreadable, doubts, unsaved = self.answers()
 
         def locate(module: str, line: int) -> str:
             lines = origins.get(module, [])
@@ -116,6 +117,8 @@ class Course:
             where = f" in {stop}" if str(stop) else ""
             raise UserError(f"check({number!r}) was stopped{where}") from None
         untold = {cell: why for cell, why in unreadable.items() if f"{cell}, {why}" not in text}
+        if result.state is State.PASSED:
+            doubts = unsaved | doubts
         names = (component.partition(".")[2] for component in task.components)
         notes = [f"note, once you hand in what is saved: {doubts[name]}" for name in names if name in doubts]
         parts = [text, *describe_unreadable(untold), *notes, *self._hints(task, sources, result.state)]
@@ -210,14 +213,30 @@ def assemble(folder: Path, history: Sequence[str], skeleton: Sources, assignment
             saved += (cell for cell in read_notebook(path.read_bytes(), path.name) if not cell.is_text)
         except RefusedError as error:
             raise IntakeError(f"{path.name}: {error}") from None
-    doubts = Distribution(saved, skeleton, assignment, "your notebooks").doubts  # what grading will say of them
+    graded = Distribution(saved, skeleton, assignment, "your notebooks")
     saved = [cell for cell in saved if defined.isdisjoint(_definitions(cell))]
     distribution = Distribution([*saved, *live], skeleton, assignment, "your notebooks")
     # A cell that was run and defines nothing, such as a misspelled experiment, stays in the history for good.
     counting = {
         cell: why for cell, why in distribution.unreadable.items() if cell.notebook != HERE or _definitions(cell)
     }
-    return Answers({**skeleton, **distribution.sources}, distribution.origins, counting, doubts)
+    sources = {**skeleton, **distribution.sources}
+    return Answers(sources, distribution.origins, counting, graded.doubts, _differences(graded, distribution))
+
+
+def _differences(graded: Distribution, tested: Distribution) -> dict[str, str]:
+    """By name, how the saved answer differs from the tested one; nothing while the saved one is still a TODO."""
+    differences = {}
+    for name in graded.chosen.keys() & tested.chosen.keys():
+        saved, run = graded.chosen[name], tested.chosen[name]
+        if saved.has_todo:
+            continue
+        if saved.text.strip() != run.text.strip():
+            differences[name] = f"its {name} is not what was tested; save it (Ctrl-S), or run its cell again"
+        elif lost := sorted(tested.needed_by(name) - graded.makers.keys()):
+            names = first_of(lost, MOST_NOTES)
+            differences[name] = f"{name} needs {names}, which no saved cell defines; save (Ctrl-S), or write it again"
+    return differences
 
 
 def _latest(cells: list[Cell]) -> list[Cell]:

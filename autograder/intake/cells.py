@@ -117,6 +117,11 @@ class Statement:
     changes: set[str] = field(default_factory=set)  # whose value it changes: `Name.attribute = …`, `@add_to(Name)`
     uses: set[str] = field(default_factory=set)  # that it reads, now or when it is called
 
+    @property
+    def has_todo(self) -> bool:
+        """True if it contains the `raise NotImplementedError(…)` of a skeleton."""
+        return self.node is not None and _has_todo(self.node)
+
 
 def read_code(cell: Cell) -> tuple[list[Statement], str]:
     """The statements of a cell that may become a part of a module, and why it cannot be read, "" where it can.
@@ -225,7 +230,7 @@ class Distribution:
                 self.makers.setdefault(name, []).append(statement)
         self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
         self.doubts: dict[str, str] = {}  # name -> what a person should know of where it is defined
-        chosen = {name: best for name in self.home if (best := self._choose(name))}
+        self.chosen = chosen = {name: best for name in self.home if (best := self._choose(name))}
         of_contract = (name for names in self.contract.values() for name in names)
         missing = [name for name in of_contract if name in to_write and name not in chosen]
         uncounted = [f"no cell defines {first_of(missing, MOST_NOTES)}: not attempted"] if missing else []
@@ -241,6 +246,11 @@ class Distribution:
                 lines = self._module(module, roots)
                 self.sources[module] = (f"{module}.py from {path}", "".join(f"{line}\n" for line, _ in lines))
                 self.origins[module] = [origin for _, origin in lines]
+
+    def needed_by(self, name: str) -> set[str]:
+        """The names, given a value in the cells, that the definition which counts needs, but for the contract's."""
+        _, names = self._closure([self.chosen[name]])
+        return {name for name in names & self.makers.keys() if name not in self.home}
 
     def _choose(self, name: str) -> Statement | None:
         """The definition that counts: preferably in an answer cell, compiling and filled in; of several, the last."""

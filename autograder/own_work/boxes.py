@@ -131,7 +131,8 @@ def tell_hunts(student: str, sources: Sources, assignment: Assignment, answer: s
         return f"{letter} is right." if is_right else f"{letter} is wrong: what would you see of it?"
     parts = [
         f"The hunts of {student}: in each component below, one line of your code is changed in the box. "
-        "Each entry, such as the one below its listing, goes into what `findings` in hunts.py returns."
+        "Each entry, such as the one below its listing, goes into what `findings` returns (task E.7). "
+        "Learned parameters have random values, the same in the box and in your code."
     ]
     for hunt in hunts_at_home(student, sources, assignment):
         shapes = [tuple(value.shape) if isinstance(value, Tensor) else None for value in hunt.scene.inputs]

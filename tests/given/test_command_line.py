@@ -11,6 +11,7 @@ import torch
 from PIL import Image
 
 from data.__main__ import main as data
+from given.command_line import main
 from given.drawing import catch
 from given.experiment import Experiment
 from given.extras.raw_text import load_tokenizer, split_text
@@ -327,3 +328,11 @@ def test_standard_streams(german, tmp_path, monkeypatch, capsys):
     (tmp_path / "text.txt").write_text("Ich esse.\n")
     call(*command, tmp_path / "text.txt", "--output", "-")
     assert capsys.readouterr() == ("I eat .\n", "")
+
+
+def test_a_wrong_command_line_ends_no_notebook(capsys) -> None:
+    """Which calls `main`, and would show a SystemExit as a failure with a warning."""
+    for words, status in (("attention --sentence", 2), ("paint", 2), ("train --help", 0)):
+        assert main("reference", words.split()) == status
+        out, err = capsys.readouterr()
+        assert "usage: " in out if status == 0 else err.count("\n") == 1 and "(--help shows an example)" in err

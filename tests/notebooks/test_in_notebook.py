@@ -210,6 +210,29 @@ def test_what_is_saved_and_what_was_run_may_differ(notebooks, folder, history, c
         assert re.search(note, capsys.readouterr().out)
 
 
+def test_an_answer_that_passes_by_what_is_in_the_kernel_alone_is_told_so(
+    notebooks, folder, history, course, capsys
+) -> None:
+    """A helper whose cell was deleted, and code that was changed after it ran: what is saved is graded."""
+    name, right = "task_1_4_LayerNorm", solved(course, "LayerNorm")
+    with_helper = right.replace("torch.sqrt(", "root(")
+    helper = "def root(x):\n    return half(x)"
+    history += ["import torch\nfrom torch import Tensor, nn", "def half(x):\n    return x**0.5", helper, with_helper]
+    for saved, note in (
+        (with_helper, "saved: LayerNorm needs half, root, which no saved cell defines; save (Ctrl-S), or write it"),
+        (f"{helper}\n\n\n{with_helper}", "saved: LayerNorm needs half, which no saved cell defines;"),
+        (right, "saved: its LayerNorm is not what was tested; save it (Ctrl-S), or run its cell again"),
+        (f"def half(x):\n    return x**0.5\n{helper}\n{with_helper}", ""),
+    ):
+        save(folder, "1_building_blocks.ipynb", name, saved)
+        assert notebooks.check("1.4") == 10
+        printed = capsys.readouterr().out
+        assert note in printed if note else "note, once" not in printed
+    history.append(right.replace("+ self.beta", ""))
+    assert notebooks.check("1.4") < 10
+    assert "note, once" not in capsys.readouterr().out
+
+
 def test_a_number_may_stand_for_its_text(notebooks, capsys) -> None:
     notebooks.check(1.4)
     assert "1.4 Layer normalisation" in capsys.readouterr().out
