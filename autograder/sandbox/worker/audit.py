@@ -72,7 +72,7 @@ NAMES = {IMPORTED: AT_IMPORT, NESTED: "nested too deeply to be watched"}
 
 
 def run_telling(code: CodeType, names: dict[str, Any]) -> None:
-    """Run a module's code; raise an event, too, where it uses what is forbidden, for the trusted side to let it elsewhere.
+    """Run a module's code; raise an event, too, where it uses what is forbidden: the trusted side may let it.
 
     A module that compares itself with PyTorch's while it is imported is right, and what it records then is listed.
     """
