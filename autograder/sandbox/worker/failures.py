@@ -40,7 +40,7 @@ KINDS = (
 """The most specific first: the first that fits names the kind."""
 
 MAX_MESSAGE = 4_000
-MAX_FRAMES = 16
+MAX_FRAMES, MAX_NAME = 16, 80
 OUT_OF_MEMORY_SIGNS = ("can't allocate memory", "not enough memory")
 
 
@@ -51,7 +51,7 @@ def describe(error: BaseException, paths: frozenset[str]) -> dict[str, object]:
     if any(sign in message for sign in OUT_OF_MEMORY_SIGNS):
         kind = "MemoryError"
     if not kind:
-        message = f"{type(error).__name__}: {message}"
+        message = f"{' '.join(type(error).__name__[:MAX_NAME].split())}: {message}"
     return {"kind": kind, "message": message[:MAX_MESSAGE], "frames": _frames(error, paths)}
 
 

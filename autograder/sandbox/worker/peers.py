@@ -101,8 +101,9 @@ class Host(Service):
 
     def answer(self, request: Content, body: bytes) -> bytes:
         """The reply frame of one request."""
-        if request["verb"] not in VERBS:
-            raise ValueError("no verb of a host")
+        target = request.get("target", {})
+        if request["verb"] not in VERBS or target.get("method", "forward") != "forward" or target.get("stand_in"):
+            raise ValueError("nothing that a host answers")
         return super().answer(request, body)
 
     def describe(self, error: BaseException) -> str:

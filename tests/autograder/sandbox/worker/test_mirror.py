@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from autograder.sandbox.submission import Sandbox
+from autograder.sandbox.worker.peers import Host
 from autograder.testing.arguments import call_with_copies
 from autograder.testing.results import CheckFailed
 from autograder.testing.subject import Subject
@@ -127,3 +128,10 @@ def test_a_result_that_a_later_call_rewrites_and_a_tensor_that_is_sent_again_are
             assert submission.call("decode.beam_decode", x).tolist() == [1, 2, 3]
             assert submission.call("decode.beam_decode", x.clone()).tolist() == [8, 8, 8]
         assert first.tolist() != [1, 2, 3]
+
+
+@pytest.mark.parametrize("more", [{"method": "__getattribute__"}, {"stand_in": "watch"}])
+def test_a_host_of_implementations_answers_calls_alone(more):
+    request = {"verb": "call", "target": {"object": 1, **more}}
+    with pytest.raises(ValueError, match="nothing that a host answers"):
+        Host({}).answer(request, b"")
