@@ -101,9 +101,8 @@ class Host(Service):
 
     def answer(self, request: Content, body: bytes) -> bytes:
         """The reply frame of one request."""
-        target = request.get("target", {})
-        if request["verb"] not in VERBS or target.get("method", "forward") != "forward" or target.get("stand_in"):
-            raise ValueError("nothing that a host answers")
+        if request["verb"] not in VERBS:
+            raise ValueError("no verb of a host")
         return super().answer(request, body)
 
     def describe(self, error: BaseException) -> str:
@@ -118,6 +117,8 @@ class Host(Service):
 
     def find(self, target: Content, held: Held | None = None) -> Any:
         """An object, or an implementation; each test has one of its own, which keeps nothing of earlier tests."""
+        if target.get("method", "forward") != "forward" or target.get("stand_in"):
+            raise AttributeError("a host is called, and no more")
         if held is not None:
             return held.value
         if self._made != (target["component"], target["made"]):

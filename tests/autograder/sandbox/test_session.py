@@ -138,7 +138,7 @@ def test_no_submission_pays_for_a_worker_that_the_system_ends(bare_zygote, examp
     """Without namespaces, so that process numbers mean the same here and there."""
     with Sandbox(example_sources, read_assignment(), zygote=bare_zygote) as submission:
         submission.build(NORM, 4)
-        os.kill(submission.session("")._worker.pid, signal.SIGKILL)
+        os.kill(submission.session(NORM)._worker.pid, signal.SIGKILL)
         for _ in range(2):  # and nothing that is called later counts
             with pytest.raises(SandboxUnavailableError, match="of memory for each"):
                 submission.build(NORM, 4)

@@ -132,6 +132,5 @@ def test_a_result_that_a_later_call_rewrites_and_a_tensor_that_is_sent_again_are
 
 @pytest.mark.parametrize("more", [{"method": "__getattribute__"}, {"stand_in": "watch"}])
 def test_a_host_of_implementations_answers_calls_alone(more):
-    request = {"verb": "call", "target": {"object": 1, **more}}
-    with pytest.raises(ValueError, match="nothing that a host answers"):
-        Host({}).answer(request, b"")
+    with pytest.raises(AttributeError, match="a host is called"):
+        Host({}).find({"object": 1, **more})
