@@ -110,7 +110,8 @@ def read_table(kind: type, content: object, where: str, others: Iterable[str] = 
     rules = {field.name: rule for field in fields(kind) if (rule := _rule_of(types[field.name]))}
     values = read_values(rules, content, where, others)
     for field in fields(kind):
-        if field.name in rules and field.name not in values and field.default is MISSING:
+        has_default = field.default is not MISSING or field.default_factory is not MISSING
+        if field.name in rules and field.name not in values and not has_default:
             raise UserError(f"{where}{field.name} is missing: expected {rules[field.name].expected}")
     return values
 
