@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
+import linecache
 import operator
 import re
 import sys
@@ -26,12 +27,14 @@ import torch
 
 from .failures import ForbiddenShortcut
 
-ALL_KERNELS = tuple(sorted(full.removeprefix("aten::") for full in torch._C._dispatch_get_all_op_names()))
+ALL_KERNELS = tuple(sorted(torch._C._dispatch_get_all_op_names()))
 KEYS = """
 CPU AutogradCPU NestedTensorCPU AutogradNestedTensor MkldnnCPU QuantizedCPU AutogradOther CompositeImplicitAutograd
 FuncTorchVmapMode
 """
 """The kinds of tensors that a worker can make, and two ways around them: an operator's own kernel, and `vmap`."""
+BELOW_THE_DISPATCHER = ("_jit_to_static_module", "_fuse_to_static_module")
+"""Functions of `torch._C` whose results call kernels without it."""
 
 
 def refuse(
@@ -53,21 +56,26 @@ def refuse(
         guard: namespaces whose functions must stay what they are.
         keep: gets a function that answers a question by proving that all still refuses.
     """
-    replaced = [(name, refusal(name.partition(".")[0])) for name in kernels_named(kernels)]
+    replaced = [(name, refusal(name.partition("::")[2].partition(".")[0])) for name in kernels_named(kernels)]
     functions = [function for name in python for function in stop(find(name), name)]
-    if replaced:
-        library = torch._C._dispatch_library("IMPL", "aten", "")
+    for namespace in {name.partition("::")[0] for name, _ in replaced}:
+        library = torch._C._dispatch_library("IMPL", namespace, "")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
             for (name, refusing), kind in product(replaced, KEYS.split()):
-                library.impl(name, kind, refusing)
+                if name.startswith(f"{namespace}::"):
+                    library.impl(name.partition("::")[2], kind, refusing)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))  # without the library its kernels would go, too
         del library
+    for name in BELOW_THE_DISPATCHER if replaced else ():
+        if hasattr(torch._C, name):
+            delattr(torch._C, name)
+    linecache.clearcache()  # it has the text of PyTorch's own files
     table_of, hashed, audit = torch._C._dispatch_dump, blake2b, sys.audit
     contents, same = contents_of, operator.is_
 
     def state() -> list[Any]:
-        return [*(table_of(f"aten::{name}") for name, _ in replaced), *(function.__code__ for function in functions)]
+        return [*(table_of(name) for name, _ in replaced), *(function.__code__ for function in functions)]
 
     in_force, at_first = state(), list[Any]()  # both before anything submitted runs, unless it needs them to import
 
@@ -82,11 +90,11 @@ def refuse(
 
 
 def kernels_named(pattern: str) -> tuple[str, ...]:
-    """The matching kernels of this PyTorch, overloads too: "_native_batch_norm_legit.no_stats"."""
+    """The matching kernels of this PyTorch, overloads too: "aten::_native_batch_norm_legit.no_stats"."""
     if not pattern:
         return ()
     names = re.compile(pattern)
-    return tuple(k for k in ALL_KERNELS if names.fullmatch(k.partition(".")[0]) and "backward" not in k)
+    return tuple(k for k in ALL_KERNELS if names.fullmatch(k.partition("::")[2].partition(".")[0]))
 
 
 def find(name: str) -> Any:

@@ -29,6 +29,7 @@ ROUTES = {
     "mapped": "torch.vmap(lambda y: F.layer_norm(y, (4,)))(x)",
     "in pieces": "torch.ops.aten.layer_norm.default.decompose(x, (4,))",
     "the formula's own kernel": "torch.ops.aten._scaled_dot_product_attention_math.default._op_dk(own, x, x, x)[0]",
+    "of quantized numbers": "quantized(x)",
     "PyTorch in Python": "torch._refs.native_layer_norm(x, (4,), None, None, 1e-6)[0]",
     "decomposition": "decomposed(x, (4,), None, None, 1e-6)[0]",
     "another key": "torch.ops.aten.native_layer_norm.default._op_dk(below, x, (4,), None, None, 1e-6)[0]",
@@ -57,6 +58,11 @@ parameters = [torch.ones(4), torch.zeros(4)]
 below = torch._C.DispatchKey.CompositeExplicitAutograd
 own = torch._C.DispatchKey.CompositeImplicitAutograd
 decomposed = torch._decomp.decomposition_table[torch.ops.aten.native_layer_norm.default]
+
+
+def quantized(x):
+    q = torch.quantize_per_tensor(x.float(), 1e-3, 0, torch.qint32)
+    return torch.ops.quantized.layer_norm(q, [4], *parameters, 1e-6, 1e-3, 0).dequantize()
 
 
 def nested(x):
@@ -111,6 +117,13 @@ def test_kinds_of_tensors_with_operators_of_their_own_cannot_be_used(route, rout
     module = routes.build("layers.LayerNorm", 4, route)
     with pytest.raises(ImportError, match=r"No module named 'torch\.(nested|masked)\."):
         module(torch.randn(2, 3, 4))
+
+
+def test_what_calls_kernels_below_the_dispatcher_is_gone(zygote, example_sources):
+    with norm_of({"static": "torch._C._jit_to_static_module(x)"}, zygote, example_sources) as submission:
+        module = submission.build("layers.LayerNorm", 4, "static")
+        with pytest.raises(AttributeError, match="no attribute '_jit_to_static_module'"):
+            module(torch.ones(4))
 
 
 RULES = read_assignment().contract.forbidden
@@ -217,16 +230,15 @@ OTHER_NORMS = r"""linalg_\w*norm|(frobenius_|nuclear_)?norm(_except_dim)?|(embed
 
 
 def test_every_kernel_of_these_kinds_is_replaced():
-    names = {full.removeprefix("aten::") for full in torch._C._dispatch_get_all_op_names() if full.startswith("aten::")}
     of_these_kinds = {
-        name
-        for name in names
-        if re.search("norm|attention|transformer", name)
-        and "backward" not in name
-        and not re.fullmatch(OTHER_NORMS, name.partition(".")[0], re.VERBOSE)
+        full
+        for full in torch._C._dispatch_get_all_op_names()
+        if re.search("norm|attention|transformer", name := full.partition("::")[2].partition(".")[0])
+        and not re.fullmatch(OTHER_NORMS, name, re.VERBOSE)
     }
     assert of_these_kinds == set(kernels_named(read_assignment().contract.forbidden.kernels))
-    assert {"_batch_norm_with_update", "_native_batch_norm_legit.no_stats", "native_layer_norm"} <= of_these_kinds
+    some = ("aten::_native_batch_norm_legit.no_stats", "aten::native_layer_norm_backward", "quantized::layer_norm")
+    assert {*some} <= of_these_kinds
 
 
 OTHER_KERNELS = """
