@@ -97,7 +97,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         rules = self.contract.forbidden
         is_strict = not rules.components or component in rules.components
         try:
-            if is_strict not in self._sessions or not self._sessions[is_strict].is_alive:
+            if not self._serves(self._sources, is_strict):
                 self._sources = self._imported(self._sources, is_strict)
             return self._session_with(self._sources, is_strict)
         except SandboxUnavailableError as error:
@@ -106,8 +106,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
 
     def _session_with(self, sources: Sources, is_strict: bool) -> Session:
         """A living session with these sources: the current one of its kind, or a new one in its place."""
-        session = self._sessions.get(is_strict)
-        if session is None or not session.is_alive or session.sources != sources:
+        if not self._serves(sources, is_strict):
             self._end(is_strict)
             kept, self._descriptors = self._descriptors, ()
             shared = (self.budget, self._output, self.notices, self.locate)
@@ -118,7 +117,12 @@ class Sandbox(AbstractContextManager["Sandbox"]):
             self._layers = session.layers
             if not kept and is_strict not in self._uses_at_import:  # to students' own tests nothing is forbidden
                 session.refuse()
-        return session
+        return self._sessions[is_strict]
+
+    def _serves(self, sources: Sources, is_strict: bool) -> bool:
+        """True if a session of this kind is alive and has these sources."""
+        session = self._sessions.get(is_strict)
+        return session is not None and session.is_alive and session.sources == sources
 
     def _imported(self, sources: Sources, is_strict: bool) -> Sources:
         """The sources as `_defused` returns them; a session has imported them, and what is forbidden refuses there.
@@ -130,8 +134,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
             self._uses_at_import.add(is_strict)
             self._end(is_strict)
             sources = self._defused(sources, is_strict)
-            self._session_with(sources, is_strict).refuse()
-        elif is_strict in self._uses_at_import:
+        if is_strict in self._uses_at_import:
             self._session_with(sources, is_strict).refuse()
         return sources
 
@@ -160,7 +163,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         except (SubmissionTimeoutError, SubmissionDiedError) as error:
             if self.budget.seconds >= self._assignment.limits.total_seconds:  # not this module's fault alone
                 raise
-            return error.message
+            return f"ended its process when it was imported: {error.message}"
         except SubmissionError:
             pass  # the loader keeps the error and raises it when one of the module's components is requested
         return ""
@@ -193,16 +196,12 @@ def searched(sources: Sources) -> Sources:
     """The sources without modules that Python may run, but whose text nobody has searched."""
     trees = {name: tree_of(text) for name, (_, text) in sources.items()}
     unread = {name: tree.msg for name, tree in trees.items() if isinstance(tree, SyntaxError) and not tree.lineno}
-    replaced = {name: failing_module(name, f"{file_of(name)} cannot be read: {why}") for name, why in unread.items()}
-    return {**sources, **replaced}
+    return without(sources, {name: f"cannot be read: {why}" for name, why in unread.items()})
 
 
 def without(sources: Sources, reasons: dict[str, str]) -> Sources:
-    """The sources with some modules replaced by ones whose import raises the reason."""
-    replaced = {
-        name: failing_module(name, f"{file_of(name)} ended its process when it was imported: {reason}")
-        for name, reason in reasons.items()
-    }
+    """The sources with some modules replaced by ones whose import raises the reason, which continues their names."""
+    replaced = {name: failing_module(name, f"{file_of(name)} {reason}") for name, reason in reasons.items()}
     return {**sources, **replaced}
 
 

@@ -21,7 +21,6 @@ from typing import Any
 
 import torch
 
-from . import shortcuts
 from .failures import AT_IMPORT, ForbiddenShortcut
 from .instruments import BY_NAME, NESTED, REPLACED, VALUE
 from .messages import MAGIC, PREFIX
@@ -91,7 +90,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     uses is bound here, before submitted code runs and could replace it. It does nothing that could run submitted code,
     such as to compare an object: no event is heard meanwhile.
     """
-    standard, separator, ours = (sysconfig.get_path("stdlib"), "<frozen "), os.sep, shortcuts.__file__
+    standard, separator = (sysconfig.get_path("stdlib"), "<frozen "), os.sep
     homes = *map(sysconfig.get_path, ("purelib", "platlib")), str(Path(str(torch.__file__)).parent.parent)
     roots = [f"{home}{os.sep}" for home in homes]
     own_root = f"{str(Path(__file__).parent.parent).rstrip(os.sep)}{os.sep}"
@@ -180,7 +179,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         if frame is None and name not in has_text:
             return None
         for code in above:
-            if module := "" if code.co_filename == ours else module_of(code.co_filename):
+            if module := module_of(code.co_filename):
                 outer, called = module, code.co_name
                 inner, does = inner or module, does or f"{module}.{called}"
         if frame is None:

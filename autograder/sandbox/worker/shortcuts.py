@@ -56,17 +56,17 @@ def refuse(
         guard: namespaces whose functions must stay what they are.
         keep: gets a function that answers a question by proving that all still refuses.
     """
-    replaced = [(name, refusal(name.partition("::")[2].partition(".")[0])) for name in kernels_named(kernels)]
+    replaced = [(name, refusal(base_of(name))) for name in kernels_named(kernels)]
     functions = [function for name in python for function in stop(find(name), name)]
-    for namespace in {name.partition("::")[0] for name, _ in replaced}:
-        library = torch._C._dispatch_library("IMPL", namespace, "")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
-            for (name, refusing), kind in product(replaced, KEYS.split()):
-                if name.startswith(f"{namespace}::"):
-                    library.impl(name.partition("::")[2], kind, refusing)
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))  # without the library its kernels would go, too
-        del library
+    namespaces = {name.partition("::")[0] for name, _ in replaced}
+    libraries = {namespace: torch._C._dispatch_library("IMPL", namespace, "") for namespace in namespaces}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
+        for (name, refusing), kind in product(replaced, KEYS.split()):
+            namespace, _, kernel = name.partition("::")
+            libraries[namespace].impl(kernel, kind, refusing)
+    for library in libraries.values():  # without it its kernels would go, too
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
     for name in BELOW_THE_DISPATCHER if replaced else ():
         if hasattr(torch._C, name):
             delattr(torch._C, name)
@@ -77,7 +77,7 @@ def refuse(
     def state() -> list[Any]:
         return [*(table_of(name) for name, _ in replaced), *(function.__code__ for function in functions)]
 
-    in_force, at_first = state(), list[Any]()  # both before anything submitted runs, unless it needs them to import
+    in_force, at_first = state(), list[Any]()
 
     def prove(question: str) -> str:
         audit("refusals.asked", question)
@@ -85,7 +85,7 @@ def refuse(
         is_whole = len(present) == len(at_first) and all(map(same, present, at_first)) and state() == in_force
         return hashed(question.encode(), key=key.encode()).hexdigest() if is_whole else ""
 
-    keep(prove)
+    keep(prove)  # which is one of the functions that must stay
     at_first[:] = contents(guard)
 
 
@@ -94,7 +94,12 @@ def kernels_named(pattern: str) -> tuple[str, ...]:
     if not pattern:
         return ()
     names = re.compile(pattern)
-    return tuple(k for k in ALL_KERNELS if names.fullmatch(k.partition("::")[2].partition(".")[0]))
+    return tuple(k for k in ALL_KERNELS if names.fullmatch(base_of(k)))
+
+
+def base_of(kernel: str) -> str:
+    """The name of a kernel without namespace and overload: "native_layer_norm" of "aten::native_layer_norm.out"."""
+    return kernel.partition("::")[2].partition(".")[0]
 
 
 def find(name: str) -> Any:

@@ -225,6 +225,16 @@ def test_a_comparison_made_at_import_is_no_use(sandbox):
         submission.restart()
 
 
+def test_who_uses_it_at_import_may_not_use_it_in_a_call(sandbox):
+    submission = sandbox(
+        {"layers": MODULE.format(expression="nn.LayerNorm(4)(x)") + "\n\nnn.LayerNorm(4)(torch.ones(4))\n"}
+    )
+    for _ in range(2):
+        with pytest.raises(SubmissionRefusedError):
+            submission.build("layers.LayerNorm", 4)(torch.ones(2, 4))
+        submission.restart()
+
+
 OTHER_NORMS = r"""linalg_\w*norm|(frobenius_|nuclear_)?norm(_except_dim)?|(embedding_)?renorm_?|_?weight_norm\w*
     |native_norm|_sparse_\w*|norm\w*|\w*normal\w*|_foreach_norm"""
 
