@@ -222,10 +222,9 @@ def test_one_diagonal_mask_is_drawn_and_serves_in_training_and_decoding(tmp_path
 
 
 @pytest.mark.slow
-def test_the_default_size_passes_the_advanced_threshold(assignment, request):
+@pytest.mark.nightly
+def test_the_default_size_passes_the_advanced_threshold(assignment):
     """A model of the default size with the preset `fast`, after three epochs."""
-    if not request.config.getoption("whole"):
-        pytest.skip("every night: it trains for a minute")
     config, course = PRESETS["fast"], PRESETS["course"]
     assert (config.d_model, config.d_ff, config.n_layers) == (course.d_model, course.d_ff, course.n_layers)
     config = replace(config, epochs=3, report_epochs=3)

@@ -22,13 +22,6 @@ MAKE = f'#!/bin/sh\n[ "$1" != install ] || ln -s {sys.prefix} .venv\n'
 AUTHOR = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
-@pytest.fixture(autouse=True)
-def _of_today(request, sampled) -> None:
-    """A third of the recipes a day: they are for staff, and each takes long."""
-    if request.function not in sampled([value for name, value in globals().items() if name.startswith("test_")], 3):
-        pytest.skip("another day's, and every night's")
-
-
 def block(page: str, begin: str) -> str:
     """The block of a page whose first line begins like this: up to a line that is indented less."""
     lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
@@ -80,6 +73,7 @@ def kit(tmp_path, run) -> Path:
     return tmp_path / "kit"
 
 
+@pytest.mark.nightly
 def test_another_assignment_begins_with_the_example(run, tmp_path):
     page, kit = "docs/how-to/another-assignment.md", tmp_path / "kit"
     built = run(block(page, "git clone URL kit"))
