@@ -60,7 +60,7 @@ def test_what_a_module_records_while_it_is_imported_is_reported(sandbox):
 
 
 IMPORTS = """
-import argparse, ctypes, functools, gc, logging, marshal, math, pickle, sys, traceback, types, typing, unittest
+import argparse, ctypes, dataclasses, functools, gc, logging, marshal, math, pickle, sys, traceback, types, typing, unittest
 import numpy
 import torch
 import tqdm
@@ -153,6 +153,7 @@ REPORTED = {  # code -> the name that is reported
     "types.GenericAlias(missing.obj, int).sin": "math as a value",
     "types.GenericAlias(globals()['sys'], int).modules": "sys as a value",
     "from . import layers; [*map(print, [layers])]": "an own module as a value",
+    "dataclasses.dataclass(type('X', (), {'__annotations__': {'masked': 0}})).__repr__(torch)": "torch.masked",
     "tqdm.utils.ObjectWrapper(own)": "tqdm.utils.ObjectWrapper",
     "class Holder: import sys as held": "sys as a value",
     "class Holder: held = sys": "sys as a value",
