@@ -183,6 +183,8 @@ def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
         if name.endswith(".py"):
             yield from (f"not finished: {task} ({name})" for task in dict.fromkeys(LEFT.findall(text)))
         if name == ANSWERS:
+            if "\ufffd" in text:
+                yield f"{folder.name}/{ANSWERS} is not UTF-8, so graders see � in it: save it as UTF-8"
             is_written = SECTION.search(text) or ("##" not in text and text.strip())
             places = [f' below "{heading}"' for heading in BARE.findall(text)] if is_written else [""]
             yield from (f"nothing is written in {folder.name}/{ANSWERS}{place}" for place in places)

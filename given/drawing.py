@@ -40,7 +40,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     wanted.add_argument("--through-time", type=Path, metavar="RUN", help=text)
     parser.add_argument("--kind", choices=KINDS, default="cross", help="whose attention (default: cross)")
     parser.add_argument("--layer", default="-1", help="1 = the first, `all` = one page with all; default: the last")
-    parser.add_argument("--head", type=int, default=1, help="for --matrices (default: 1)")
+    parser.add_argument("--head", type=int, help="for --matrices (default: 1)")
     text = "draw Q, K, V, scores, weights and context of one head instead of the maps of all"
     parser.add_argument("--matrices", action="store_true", help=text)
     text = ".png, .svg or .pdf; with --through-time .gif too (default: attention.png)"
@@ -53,6 +53,11 @@ def run(options: argparse.Namespace) -> int:
     formats, draw = ((*FORMATS, ".gif"), draw_through_time) if options.through_time else (FORMATS, draw_sentence)
     if options.output.suffix.lower() not in formats:
         raise ConfigError(f"--output {options.output}: expected a name that ends in {', '.join(formats)}")
+    if options.head is not None and not options.matrices:
+        raise ConfigError(f"--head {options.head} has no effect without --matrices")
+    if options.matrices and options.through_time:
+        raise ConfigError("--matrices needs --sentence: a run records no matrices")
+    options.head = 1 if options.head is None else options.head
     print(f"{draw(options)}: {options.output}")
     return 0
 

@@ -183,6 +183,8 @@ class Experiment(Setup):
             import_module(f"{__package__}.pictures")
         make_folder(path)
         self._folder, self._keeps_epochs = path, keep_epochs
+        if self.step == 0 and (path / "last.pt").exists():
+            print(f"the run that was in {path} is replaced")
         for name in FILES.split() if self.step == 0 else ():
             for older in path.glob(name):
                 older.unlink()

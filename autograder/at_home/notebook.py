@@ -172,17 +172,18 @@ def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, lo
         result = replace(result, score=0.0)
     judged = {*hints.modules_of(task)} - {*assignment.own_tests}
     own = {name: sources[name] for name in judged & sources.keys()}
-    mentions = find_mentions(own, assignment.contract.forbidden, locate)
     internals = to_be_read(sources, own, assignment.contract.forbidden, locate)
-    return result, "\n".join([as_text(result, tests, printed, seed), *mentions, *internals])
+    mentions = [*find_mentions(own, assignment.contract.forbidden, locate)]
+    return result, "\n".join([as_text(result, tests, printed, seed, is_doubtful=bool(mentions)), *mentions, *internals])
 
 
-def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> str:
-    """The text below the student's cell, with what the answers printed."""
+def as_text(result: TaskResult, tests: Collection, printed: str, seed: int, *, is_doubtful: bool = False) -> str:
+    """The text below the student's cell, with what the answers printed; notes follow where grading may refuse some."""
     task, total = result.task, len(result.outcomes)
     missed = [outcome for outcome in result.outcomes if outcome.state != State.PASSED]
     points = f"{result.score:g} of {task.points:g} points" if task.points else "no points, an extension"
     points = "graded once you hand in" if task.tests_of else points
+    points += ", unless grading refuses what is noted below" if is_doubtful and result.score else ""
     mark = "✓" if result.state == "passed" else "✗"
     count = f"{total - len(missed)} of {total} tests pass"
     lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]

@@ -92,11 +92,21 @@ def _hunt_at_home(number: str, component: str, student: str, sources: Any, path:
 
 
 def open_box(number: str, student: str, sources: Sources, assignment: Assignment, kind: str) -> Callable[..., Any]:
-    """Return the call of a hunt's `box`, or of `right`. Raises: UserError where it cannot be had."""
+    """Return the call of a hunt's `box`, or of `right`, which names the shapes of an example if the code raises.
+
+    Raises: UserError where it cannot be had.
+    """
     [hunt] = hunts_at_home(student, sources, assignment, number)
     submission = InProcessSubmission(sources, assignment)
     made = stand_ins_of(assignment).Hunt(submission.package.name, hunt.content)
-    call: Callable[..., Any] = getattr(made, kind)
+
+    def call(*inputs: Any) -> Any:
+        try:
+            return getattr(made, kind)(*inputs)
+        except Exception as error:
+            raised = f"{kind}({number!r}, …) raised {type(error).__name__}: {error}"
+            raise UserError(f"{raised}; an example of its inputs has the shapes {_shapes(hunt)}") from error
+
     return call
 
 
@@ -135,13 +145,16 @@ def tell_hunts(student: str, sources: Sources, assignment: Assignment, answer: s
         "Learned parameters have random values, the same in the box and in your code."
     ]
     for hunt in hunts_at_home(student, sources, assignment):
-        shapes = [tuple(value.shape) if isinstance(value, Tensor) else None for value in hunt.scene.inputs]
         calls = f'box("{hunt.number}", "{student}") and right("{hunt.number}", "{student}") take tensors; an example'
-        parts += [listing_of(hunt.versions.lines), f"{calls} has the shapes {', '.join(map(str, shapes))}."]
+        parts += [listing_of(hunt.versions.lines), f"{calls} has the shapes {_shapes(hunt)}."]
         parts += [f'    "{hunt.number}": {{"line": …, "now": "…", "input": […]}},']
     if model:
         parts += [f'{model[0]}\nto check an answer: --answer LETTER, or in a notebook hunt("{student}", LETTER)']
     return "\n\n".join(parts)
+
+
+def _shapes(hunt: Hunt) -> str:
+    return ", ".join(str(tuple(value.shape)) if isinstance(value, Tensor) else "None" for value in hunt.scene.inputs)
 
 
 def draw_model(student: str, assignment: Assignment) -> tuple[str, str] | None:

@@ -150,6 +150,11 @@ def test_where_nothing_is_written_is_a_note(run, tmp_path, text, places):
     assert status == 0 and notes == [f"note: nothing is written in desk/answers.md{place}" for place in places]
 
 
+def test_answers_in_another_encoding_are_a_note(run, tmp_path):
+    (tmp_path / "desk" / "answers.md").write_text("Le modèle apprend.\n", encoding="latin-1")
+    assert "note: desk/answers.md is not UTF-8" in run("pack")[1]
+
+
 @pytest.mark.parametrize(
     "file, text, message",
     [

@@ -158,6 +158,8 @@ def test_runs_are_compared_by_what_differs(folder, tmp_path, capsys):
         (["attention", "--sentence", "je", "--output", "a.gif"], "a.gif: expected a name that ends in .png, .svg"),
         (["attention", "--sentence", "je dors .", "--layer", "2"], "--layer 2: expected 1"),
         (["attention", "--sentence", "je dors .", "--matrices", "--head", "5"], "--head 5: expected 1 to 4"),
+        (["attention", "--sentence", "je dors .", "--head", "2"], "--head 2 has no effect without --matrices"),
+        (["attention", "--through-time", "runs/latest", "--matrices"], "--matrices needs --sentence"),
     ],
 )
 def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, folder, monkeypatch):

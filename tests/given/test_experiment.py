@@ -84,12 +84,12 @@ def press_ctrl_c():
     signal.raise_signal(signal.SIGINT)
 
 
-def test_a_run_learns_and_writes_its_folder(tmp_path):
+def test_a_run_learns_and_writes_its_folder(tmp_path, capsys):
     """In the place of an older run, once it can begin; files of one's own stay."""
     config = replace(SMALL, epochs=12, dropout=0.1)
     older = ["best.pt", "epoch-07.pt", "step-000008.pt", "tensorboard/events.out", "languages.json", "tokenizer.json"]
     (tmp_path / "tensorboard").mkdir()
-    for name in (*older, "translations.txt"):
+    for name in (*older, "last.pt", "translations.txt"):
         (tmp_path / name).write_text("old")
     with pytest.MonkeyPatch.context() as patch, pytest.raises(ZeroDivisionError):
         patch.setattr("reference.decode.greedy_decode", lambda *arguments, **options: 1 / 0)
@@ -100,6 +100,7 @@ def test_a_run_learns_and_writes_its_folder(tmp_path):
     assert files == {"last.pt", "best.pt", "history.jsonl", "curves.png", "translations.txt"}
     assert len((tmp_path / "history.jsonl").read_text().splitlines()) == 12
     assert run.history[-1]["train_loss"] < run.history[0]["train_loss"] / 1.5
+    assert capsys.readouterr().out.startswith(f"the run that was in {tmp_path} is replaced\n")
 
 
 def test_a_missing_loss_is_named_before_the_first_step(tmp_path, monkeypatch):

@@ -265,6 +265,12 @@ def test_a_line_is_where_the_student_finds_it(notebooks, history, capsys) -> Non
     assert "to be read by a person when graded: .__globals__ in this notebook, cell 3, line 4: self.for" in output
 
 
+def test_points_that_grading_may_refuse_are_in_doubt(notebooks, history, capsys) -> None:
+    history += ["from torch import nn\nclass LayerNorm(nn.LayerNorm):\n    pass\n"]
+    notebooks.check("1.4")
+    assert "points, unless grading refuses what is noted below\n" in capsys.readouterr().out
+
+
 def test_own_tests_may_use_what_a_task_may_not(notebooks, history, capsys) -> None:
     history += ["import torch\nclass TestLayerNorm:\n    norm = staticmethod(torch.nn.functional.layer_norm)\n"]
     notebooks.check("E.4")
@@ -301,19 +307,30 @@ def test_the_archive_has_few_files_and_its_wheel_is_used_installed_or_not(course
 LAST = "3_training_and_translation.ipynb"
 
 
-def run(folder: Path, name: str) -> dict[str, str]:
+def run(folder: Path, name: str, allow_errors: bool = False) -> dict[str, str]:
     """Runs a saved notebook in a fresh kernel; what stands below each of its cells, by id."""
     import nbformat
     from nbclient import NotebookClient
 
     notebook = nbformat.read(folder / name, as_version=4)
-    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
+    place = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=300, allow_errors=allow_errors, resources=place).execute()
     nbformat.write(notebook, folder / name)
     printed = {}
     for cell in notebook.cells:
-        outputs = [output.get("text") or " ".join(output.get("data", {})) for output in cell.get("outputs", ())]
-        printed[cell.id] = "\n".join(outputs)
+        printed[cell.id] = "\n".join(
+            output.get("text") or "\n".join(output.get("traceback", ())) or " ".join(output.get("data", {}))
+            for output in cell.get("outputs", ())
+        )
     return printed
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default::ResourceWarning", "default::DeprecationWarning")  # as below
+def test_training_before_all_is_written_names_the_part_in_one_line(course, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write_all(course.release, tmp_path)
+    assert re.fullmatch(r"not written yet: TODO [\d.]+", run(tmp_path, LAST, allow_errors=True)["code-train"])
 
 
 @pytest.mark.slow

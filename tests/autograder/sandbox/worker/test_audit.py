@@ -60,7 +60,8 @@ def test_what_a_module_records_while_it_is_imported_is_reported(sandbox):
 
 
 IMPORTS = """
-import argparse, ctypes, dataclasses, functools, gc, logging, marshal, math, pickle, sys, traceback, types, typing, unittest
+import argparse, ctypes, dataclasses, functools, gc, logging, marshal, math, pickle, sys, traceback, types, typing
+import unittest
 import numpy
 import torch
 import tqdm
