@@ -62,6 +62,8 @@ def expect_right_or_masks_obeyed(
             return  # the scores are large: how these are rounded is another item
         if has_no_parts(subject) or subject.is_right(formula_judged_on or plain, of):
             raise
+        if not is_attention and subject.is_mostly_idle(plain):
+            raise
         if is_attention:
             expect_as_if_absent(subject, inputs, look_at)
             expect_one_mask_for_each_head(subject, inputs, look_at, all_count=False)

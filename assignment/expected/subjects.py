@@ -142,9 +142,8 @@ def layer(
     used = next((parameter.dtype for parameter in parameters), dtype)
     pairs = list(zip(parameters, leaves, strict=True))
     inside = partial(flow.first_deviation, submission, module, "forward", sizes.options)
-    subject = PartsSubject(
-        module, parts, (), pairs, used, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
-    )
+    texts: dict[str, Any] = {"inside": inside, "if_parts_are_right": PARTS_ARE_RIGHT}
+    subject = PartsSubject(module, parts, (), pairs, used, sizes, kind, case, needs_most_parts=True, **texts)
 
     def twin() -> Component:
         other = build().eval()

@@ -79,6 +79,7 @@ class Subject:
     parameters: Sequence[tuple[Tensor, Tensor]] = ()  # each with a float64 copy with which the formulas compute
     dtype: torch.dtype | None = None  # of the results, where no input has it
     any_dtype: bool = field(default=False, kw_only=True)  # also results of another dtype than the inputs are judged
+    needs_most_parts: bool = field(default=False, kw_only=True)  # where it is wrong, to be judged by what it computes
     inside: Callable[[Inputs], str] | None = field(default=None, kw_only=True)  # the mistake in its parts,
     if_parts_are_right: str = field(default="", kw_only=True)  # or this without any
 
@@ -127,6 +128,8 @@ class Subject:
             except CheckFailed:
                 has_parts = not isinstance(self.formulas, Exception) and bool(self.formulas)
                 if not (has_parts or isinstance(self.formulas, OtherPartsError)) or self.is_right(inputs, of):
+                    raise
+                if self.is_mostly_idle(inputs):
                     raise
                 given = [got for _, got, _ in pairs[: len(inputs)]]
                 expect_own_gradients(
@@ -196,6 +199,17 @@ class Subject:
                 raise
             return False
         return True
+
+    def is_mostly_idle(self, inputs: Inputs) -> bool:
+        """Return True if it needs most parts, and most parameters have no effect on the first of what it returns."""
+        learned = [parameter for parameter, _ in self.parameters if self.needs_most_parts]
+        try:
+            result = first_part(call_with_copies(self.call, [*inputs.values()]), self.parts)
+            gradients = torch.autograd.grad(result.square().sum(), learned, allow_unused=True)
+        except CALL_FAILED:
+            return False
+        idle = [gradient is None or not bool(gradient.any()) for gradient in gradients]
+        return 2 * sum(idle) > len(idle)
 
     def works(self, inputs: Inputs) -> bool:
         """Return True if a call with these inputs returns something."""
