@@ -10,7 +10,6 @@ calibration can be resumed.
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +30,7 @@ DRAWS = 200_000
 RUNS = ROOT / "runs" / "calibration"
 SEED = 12_345
 INTERVAL_IN_ERRORS = 2 * 1.96  # a 95% interval, in standard errors
+Floats = npt.NDArray[np.float64]
 
 
 def calibrate(
@@ -49,13 +49,15 @@ def calibrate(
     scores = run_seeds(range(seeds), arguments, TEST_REFERENCES, output.resolve())
     for seed, score in enumerate(scores):
         print(f"seed {seed}: BLEU {score.value:.3f}")
-    spread = spread_of(scores)
-    deviations = f"{spread.over_seeds:.3f} over seeds, {spread.over_sentences:.3f} over test sentences"
-    print(f"mean {spread.mean:.3f}, standard deviation {deviations}")
+    values = np.array([score.value for score in scores])
+    error = float(np.mean([(score.high - score.low) / INTERVAL_IN_ERRORS for score in scores]))
+    deviations = f"{values.std(ddof=1):.3f} over seeds, {error:.3f} over test sentences"
+    print(f"mean {values.mean():.3f}, standard deviation {deviations}")
+    drawn = simulate(values, error)
     for name, value in read_assignment().thresholds.items():
-        print(f"{spread.share_below(value):.1%} of correct students would miss {name} = {value:.2f}")
+        print(f"{np.mean(drawn < value):.1%} of correct students would miss {name} = {value:.2f}")
     for share in SHARES:
-        print(f"at most {share:.0%} of them would miss {spread.threshold_for(share):.2f}")
+        print(f"at most {share:.0%} of them would miss {threshold_for(share, drawn):.2f}")
     return 0
 
 
@@ -81,30 +83,13 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
     return scores
 
 
-@dataclass(frozen=True)
-class Spread:
-    """How the scores of correct students are distributed."""
-
-    mean: float  # of the seeds' BLEU
-    over_seeds: float  # standard deviation
-    over_sentences: float  # standard error of one score by the bootstrap, averaged over the seeds
-    draws: npt.NDArray[np.float64]  # simulated scores, ascending
-
-    def share_below(self, threshold: float) -> float:
-        """The expected share of correct students who miss a threshold."""
-        return float(np.searchsorted(self.draws, threshold) / len(self.draws))
-
-    def threshold_for(self, share: float) -> float:
-        """The highest threshold, in hundredths, that at most this share of correct students misses."""
-        return max(0.0, math.floor(float(np.quantile(self.draws, share)) * 100) / 100)
+def simulate(values: Floats, error: float) -> Floats:
+    """BLEU of correct students, by that of two seeds or more and the standard error over test sentences."""
+    generator, n = np.random.default_rng(SEED), len(values)
+    drawn: Floats = values.mean() + generator.standard_t(n - 1, DRAWS) * values.std(ddof=1) * math.sqrt(1 + 1 / n)
+    return (drawn + generator.normal(0.0, error, DRAWS)).clip(0.0, 1.0)
 
 
-def spread_of(scores: Sequence[Score]) -> Spread:
-    """The spread of two scores or more."""
-    n, values = len(scores), np.array([score.value for score in scores])
-    mean, over_seeds = float(values.mean()), float(values.std(ddof=1))
-    over_sentences = float(np.mean([(score.high - score.low) / INTERVAL_IN_ERRORS for score in scores]))
-    generator = np.random.default_rng(SEED)
-    draws = mean + generator.standard_t(n - 1, DRAWS) * over_seeds * math.sqrt(1 + 1 / n)
-    draws += generator.normal(0.0, over_sentences, DRAWS)
-    return Spread(mean, over_seeds, over_sentences, np.sort(draws.clip(0.0, 1.0)))
+def threshold_for(share: float, drawn: Floats) -> float:
+    """The highest threshold, in hundredths, that at most this share of the drawn scores misses."""
+    return math.floor(float(np.quantile(drawn, share)) * 100) / 100

@@ -3,6 +3,7 @@
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from autograder.grading.scoring import Score
@@ -10,7 +11,7 @@ from benchmarks.__main__ import COMMANDS as MEASUREMENTS
 from foundation.command_line import UserError
 from validity import calibration, prove
 from validity.__main__ import COMMANDS, main
-from validity.calibration import run_seeds, spread_of
+from validity.calibration import run_seeds, threshold_for
 from validity.console import make_parser, run_python, table
 
 
@@ -43,15 +44,18 @@ def test_a_table_shows_its_head_its_rows_and_bars_in_cells():
     assert table(("a", "b"), [(1, "x|y"), (2.5, "")]) == "| a | b |\n| --- | --- |\n| 1 | x\\|y |\n| 2.5 |  |"
 
 
-def test_spread_of_known_scores():
-    spread = spread_of([Score(value, value - 0.02, value + 0.02, 1) for value in (0.50, 0.52, 0.54)])
-    assert (spread.mean, spread.over_seeds) == pytest.approx((0.52, 0.02))
-    assert spread.over_sentences == pytest.approx(0.04 / 3.92)
-    assert spread.share_below(0.52) == pytest.approx(0.5, abs=0.01)
-    assert spread.share_below(0.0) == 0.0 and spread.share_below(1.01) == 1.0
-    first, second = (spread.threshold_for(share) for share in (0.01, 0.05))
-    assert first <= second < 0.52 and spread.share_below(first) <= 0.01 and spread.share_below(second) <= 0.05
-    assert spread.share_below(second + 0.01) > 0.05, "the highest in hundredths"
+def test_a_few_correct_students_miss_a_threshold(monkeypatch, capsys):
+    scores = [Score(value, value - 0.02, value + 0.02, 1) for value in (0.50, 0.52, 0.54)]
+    monkeypatch.setattr(calibration, "run_seeds", lambda *arguments: scores)
+    assert main(["calibrate", "--seeds", "3"]) == 0
+    printed = capsys.readouterr().out
+    assert "mean 0.520, standard deviation 0.020 over seeds, 0.010 over test sentences" in printed
+    drawn = calibration.simulate(np.array([score.value for score in scores]), 0.04 / 3.92)
+    assert drawn.min() >= 0 and drawn.max() <= 1 and np.mean(drawn < 0.52) == pytest.approx(0.5, abs=0.01)
+    first, second = (threshold_for(share, drawn) for share in (0.01, 0.05))
+    assert first <= second < 0.52 and np.mean(drawn < first) <= 0.01 and np.mean(drawn < second) <= 0.05
+    assert np.mean(drawn < second + 0.01) > 0.05, "the highest in hundredths"
+    assert f"at most 5% of them would miss {second:.2f}" in printed
 
 
 def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
