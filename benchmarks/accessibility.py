@@ -55,17 +55,6 @@ def audit(pages: Sequence[Path]) -> Iterator[str]:
             page.close()
 
 
-def pages_below(path: Path) -> list[Path]:
-    """A page itself, or all that a folder holds. Raises UserError where there is none.
-
-    What a server shows for a missing page is left out: it finds its files from the server's root alone.
-    """
-    found = sorted(page for page in path.rglob("*.html") if page.name != "404.html")
-    if not (pages := [path] if path.is_file() else found):
-        raise UserError(f"{path}: no page; expected a file .html, or a folder that holds some")
-    return pages
-
-
 def measure(
     pages: Annotated[list[str], "a page, or a folder with pages", {"nargs": "+", "metavar": "[NAME=]PATH"}],
     every: Annotated[int, "check each n-th page; above 1, the report is left alone"] = 1,
@@ -78,12 +67,17 @@ def measure(
     """
     rows = list[tuple[str, int, int, int]]()
     for item in pages:
-        kind, _, path = item.rpartition("=")
-        files = pages_below(Path(path))[start % every :: every]
-        violations = list(audit(files))
+        kind, _, name = item.rpartition("=")
+        path = Path(name)
+        # The page for what is missing finds its files from a server's root alone.
+        found = [path] if path.is_file() else sorted({*path.rglob("*.html")} - {*path.rglob("404.html")})
+        if not found:
+            raise UserError(f"{path}: no page; expected a file .html, or a folder that holds some")
+        chosen = found[start % every :: every]
+        violations = list(audit(chosen))
         for violation in violations:
             print(violation)
-        rows.append((kind or path, len(files), VIEWS * len(files), len(violations)))
+        rows.append((kind or name, len(chosen), VIEWS * len(chosen), len(violations)))
     if every == 1:
         checked = f"\nChecked on {datetime.now(UTC):%Y-%m-%d}.\n\n{table(HEAD, rows)}\n\n"
         write_whole(REPORT, TABLE.sub(lambda _: checked, REPORT.read_text(encoding="utf-8")))

@@ -60,15 +60,14 @@ then:
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command; returns the exit status: 0, or 2 for wrong input."""
     print_anywhere()
-    shape = argparse.RawDescriptionHelpFormatter
     about = "Makes the bundled French-English corpus; prepares others."
-    parser = Parser(prog="python -m data", description=about, epilog=GENERATE_EXAMPLES, formatter_class=shape)
+    parser = Parser(prog="python -m data", description=about, epilog=GENERATE_EXAMPLES)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, run, about, examples, add_options in (
         ("generate", generate, "draw the corpus and write its files", GENERATE_EXAMPLES, _add_generate_options),
         ("prepare", run_prepare, "turn parallel text into a corpus and its encodings", PREPARE_EXAMPLES, _add_options),
     ):
-        command = commands.add_parser(name, help=about, description=about, epilog=examples, formatter_class=shape)
+        command = commands.add_parser(name, help=about, description=about, epilog=examples)
         command.set_defaults(run=run)
         add_options(command)
     options = parser.parse_args(arguments)
