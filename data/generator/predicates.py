@@ -172,15 +172,15 @@ def draw_identity(draw: Draw) -> Clause:
     return clause
 
 
-def _impersonal(draw: Draw, verb: str, english: str, tense: str) -> Clause:
-    """A clause with the *il* of *il pleut*, and a verb that is asked for by name."""
-    return Clause(Pronoun(NEUTRAL, "impersonal", english=IT), draw.lexicon.special[verb], english, tense)
+def _impersonal(verb: Verb, english: str, tense: str) -> Clause:
+    """A clause with the *il* of *il pleut*."""
+    return Clause(Pronoun(NEUTRAL, "impersonal", english=IT), verb, english, tense)
 
 
 def draw_existence(draw: Draw) -> Clause:
     """*il y a un chat dans le jardin*."""
     tense = draw.weighted({"present": 75, "imperfect": 20, "future": 5})
-    clause = _impersonal(draw, "y avoir", "be", tense)
+    clause = _impersonal(draw.lexicon.special["y avoir"], "be", tense)
     if draw.happens(0.2):
         clause.negation = draw.weighted({"pas": 8, "plus": 2 if tense == "present" else 0})
     noun = draw.noun(draw.groups["there"])
@@ -213,13 +213,13 @@ def draw_impersonal(draw: Draw) -> Clause:
     """*il pleut*, *il fait froid*, *il est huit heures*, *il faut partir*."""
     kind = draw.weighted({"weather": 50, "clock": 20, "must": 30})
     if kind == "clock":
-        clause = _impersonal(draw, "être", "be", "present")
+        clause = _impersonal(draw.lexicon.special["être"], "be", "present")
         clause.adjuncts = [counted(draw, ("", ""), "heure", "hours", "clock")]
         return clause
     if kind == "weather":
         return draw_weather(draw)
     tense = draw.weighted({"present": 70, "future": 20, "imperfect": 10})
-    clause = _impersonal(draw, "falloir", "have to", tense)
+    clause = _impersonal(draw.lexicon.special["falloir"], "have to", tense)
     clause.subject = Pronoun(NEUTRAL, "impersonal", english=Agreement(1, "pl", "m"))
     clause.infinitive = draw_infinitive(draw, clause.verb, draw.pronoun("nous"))
     clause.infinitive.controller = Indefinite.agreement
@@ -229,8 +229,7 @@ def draw_impersonal(draw: Draw) -> Clause:
 def draw_weather(draw: Draw, tense: str = "") -> Clause:
     """*il pleut*."""
     verb = draw.by_order(draw.lexicon.verbs["impersonal"], "verb")
-    subject = Pronoun(NEUTRAL, "impersonal", english=IT)
-    clause = Clause(subject, verb, draw.synonym(verb.english), tense or draw_tense(draw, verb))
+    clause = _impersonal(verb, draw.synonym(verb.english), tense or draw_tense(draw, verb))
     if clause.tense in ("used_to", "since_progressive", "perfect", "in_progress"):
         clause.tense = "past"
     add_time(draw, clause)

@@ -14,35 +14,26 @@ from validity import outside
 from validity.__main__ import main
 from validity.outside import definitions_of, read_repositories
 
-DESCRIPTION = """name = "{name}"
+DESCRIPTION = """
+name = "{name}"
 commit = "{commit}"
 licence = "none"
 kind = "a test"
 files = ["my norm.py"]
 scripts = true
-adapter = '''
-from my_norm import Norm
-
-
-def LayerNorm(d_model, epsilon=1e-6):
-    return Norm(d_model, epsilon)
-'''
+adapter = "from my_norm import LayerNorm"
 """
 THEIRS = """
 import no_such_package
 import torch
-from torch import nn
-
 print("training …")
-
-
-class Norm(nn.Module):
-    def __init__(self, d, eps):
+class LayerNorm(torch.nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
         super().__init__()
-        self.gain, self.shift, self.eps = nn.Parameter(torch.ones(d)), nn.Parameter(torch.zeros(d)), eps
-
+        self.gain, self.shift = torch.nn.Parameter(torch.ones(d_model)), torch.nn.Parameter(torch.zeros(d_model))
+        self.epsilon = epsilon
     def forward(self, x):
-        return self.gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + self.eps) + self.shift
+        return self.gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + self.epsilon) + self.shift
 """
 
 
