@@ -48,18 +48,13 @@ def read_variants(assignment: Assignment, reference: Sources) -> list[Variant]:
 
 
 def splice(text: str, other: str, path: Path) -> tuple[str, set[str]]:
-    """A module in which the definitions of another replace its own, and the names of these definitions."""
+    """A module with the definitions of another below its own, which they replace; the names of these definitions."""
     try:
         definitions = ast.parse(other).body
     except SyntaxError as error:
         raise UserError(f"{path}:{error.lineno}: {error.msg}") from None
     defined = {node.name for node in definitions if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    lines = text.split("\n")
-    for node in reversed(ast.parse(text).body):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in defined:
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            del lines[first - 1 : node.end_lineno]
-    return "\n".join([*lines, other]), defined
+    return f"{text}\n{other}", defined
 
 
 def choose_faults(
