@@ -117,14 +117,10 @@ def read_table(path: Path, entry: Callable[[Row], T]) -> list[T]:
     Raises: UserError where a line has other cells than the header, or one that its entry cannot take.
     """
     entries: list[T] = []
-    header: list[str] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        if not line or line.startswith("#"):
-            continue
-        cells = ["" if cell == EMPTY else cell for cell in line.split("\t")]
-        if not header:
-            header = cells
-            continue
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+    (_, header), *rows = ((number, line.split("\t")) for number, line in lines if line and not line.startswith("#"))
+    for number, row in rows:
+        cells = ["" if cell == EMPTY else cell for cell in row]
         try:
             entries.append(entry(dict(zip(header, cells, strict=True))))
         except (KeyError, ValueError) as problem:

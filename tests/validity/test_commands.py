@@ -63,16 +63,13 @@ def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
     references.write_text("".join(f"a|||the cat number {n} sleeps on the mat .\n" for n in range(5)))
     calls = []
 
-    def run(*words):
-        arguments = [str(word) for word in words[2:]]
-        calls.append(arguments)
-        if arguments[0] == "translate":
-            text = "".join(f"the cat number {n} sleeps on the mat .\n" for n in range(5))
-            (tmp_path / "out" / arguments[2].split("/")[-2] / "translations.txt").write_text(text)
+    def run(_, package, command, *words):
+        calls.append([command, *map(str, words)])
+        if command == "translate":
+            words[-1].write_text("".join(f"the cat number {n} sleeps on the mat .\n" for n in range(5)))
         else:
-            folder = Path(arguments[arguments.index("--output") + 1])
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "last.pt").touch()
+            words[-1].mkdir(parents=True, exist_ok=True)
+            (words[-1] / "last.pt").touch()
 
     monkeypatch.setattr(calibration, "run_python", run)
     first = run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out")
