@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +18,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers  # noqa: E402
 from tokenizers.processors import TemplateProcessing  # noqa: E402
-from tokenizers.trainers import BpeTrainer  # noqa: E402
+from tokenizers.trainers import BpeTrainer, WordLevelTrainer  # noqa: E402
 
 from foundation.command_line import at_least, positive  # noqa: E402
 from given.extras.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
@@ -181,11 +180,11 @@ def _learn_one(lines: Lines, choices: Choices) -> Tokenizer:
         tokenizer = train_bpe(empty_tokenizer(choices, model), lines, choices.vocabulary, SPECIAL)
         tokenizer.decoder = decoders.BPEDecoder(suffix=END_OF_WORD)
     else:
-        counts = Counter(word for line in lines() for word in line.split(" "))
-        frequent = sorted((-count, word) for word, count in counts.items() if count >= choices.min_count)
-        words = [*SPECIAL, *(word for _, word in frequent[: choices.vocabulary])]
-        numbers = {word: number for number, word in enumerate(words)}
-        tokenizer = empty_tokenizer(choices, models.WordLevel(numbers, UNKNOWN))
+        tokenizer, size = empty_tokenizer(choices), len(SPECIAL) + choices.vocabulary
+        trainer = WordLevelTrainer(
+            vocab_size=size, min_frequency=choices.min_count, special_tokens=list(SPECIAL), show_progress=False
+        )
+        tokenizer.train_from_iterator(lines(), trainer)
     tokenizer.add_special_tokens(list(SPECIAL))
     around = [(token, tokenizer.token_to_id(token)) for token in ("[BOS]", "[EOS]")]
     tokenizer.post_processor = TemplateProcessing(
