@@ -1,7 +1,5 @@
 """From a platform's download to what is graded, one submission for each student, and the roll."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -7,8 +7,6 @@ Decisions are a line each in `decisions.jsonl`, in the folder of marks; the last
 belong to a student and a task, not to a result, so they outlive every regrade.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ they are compared as they are spelled first, then as letters and digits alone. `
 last form: where several fit, or an id disagrees, a person has to decide.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

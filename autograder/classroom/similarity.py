@@ -10,8 +10,6 @@ of it has is common knowledge and weighs nothing. The shared weight is compared 
 that a copy cannot be thinned by code that is added to it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Options that several commands share, and the checks of their paths before anything is graded."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import inspect

@@ -1,7 +1,5 @@
 """`python -m autograder grade`, `list-class`, `grade-class`, `similar`: one submission, or a platform's download."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict

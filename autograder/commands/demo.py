@@ -1,7 +1,5 @@
 """`python -m autograder demo`: a sample class with known mistakes, from its submissions to its class page."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import shutil

@@ -1,7 +1,5 @@
 """`python -m autograder override`, `comment`, `late`, `export-marks`: decisions by hand, marks for platforms."""
 
-from __future__ import annotations
-
 import argparse
 import getpass
 import sys

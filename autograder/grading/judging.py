@@ -11,8 +11,6 @@ A failed task is explained by the known faults that its tests see the same of. F
 seed of the stored patterns; no mark depends on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

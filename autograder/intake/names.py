@@ -5,8 +5,6 @@ Uses of internals, which may be a way around that, are allowed, and listed for a
 of them (`sandbox/worker/shortcuts.py` and `audit.py`).
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re

@@ -5,8 +5,6 @@ own. Names that the author chose are blank, those of libraries, builtins and the
 torch.relu(self.first(x))` reads as `_ = relu(self._(_))`. Docstrings, annotations and imports do not count.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import hashlib

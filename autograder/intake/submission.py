@@ -3,8 +3,6 @@
 The modules lie in one folder: the top, the package's folder, or one of these one level down.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

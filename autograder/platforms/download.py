@@ -5,8 +5,6 @@
 Nothing is guessed: an entry that fits no rule of the layout is a stray, and is listed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime

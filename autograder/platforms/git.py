@@ -9,8 +9,6 @@ programs for git to run: so it is cloned once more, which git does with reposito
 (`git-upload-pack`), and commits are read in ours.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

@@ -13,8 +13,6 @@ worksheet's date (`mod/assign/feedback/offline` in moodle/moodle). Feedback comm
 belongs to the student whose number its name has in the second place (`mod/assign/feedback/file/importziplib.php`).
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The contents of a download: submissions, people, strays, times. Students, and the parts of a platform."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence

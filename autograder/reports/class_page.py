@@ -3,8 +3,6 @@
 On its page, on one screen of a terminal, and in summary.csv.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 A student without a score has no mark there, either: never a zero.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

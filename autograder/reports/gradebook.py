@@ -8,8 +8,6 @@ from the notebooks that were handed out: the text of answers is put into the cel
 nor metadata of the student's own notebooks are used.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import logging

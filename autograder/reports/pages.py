@@ -4,8 +4,6 @@ Submissions decide on texts in them: everything is escaped, and a content securi
 or run anything but the page's own style and script.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence

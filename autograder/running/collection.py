@@ -4,8 +4,6 @@ pytest collects and is done. A test is then called with its parameters, `submiss
 need pytest's own protocol, which takes as long as a tenth of a whole grading.
 """
 
-from __future__ import annotations
-
 import inspect
 import io
 import itertools
