@@ -59,13 +59,4 @@ def _feedback(student: Student) -> str | None:
     return f"{printable(match['entry'])}/feedback.html" if match else None
 
 
-BRIGHTSPACE = known_by_names(
-    "Brightspace",
-    ENTRY,
-    _describe,
-    marks_roster=frozenset({"orgdefinedid", END.lower()}),
-    columns={"number": ("orgdefinedid",)},
-    prefixes={"number": "#", "login": "#"},
-    table=_table,
-    feedback=_feedback,
-)
+BRIGHTSPACE = known_by_names("Brightspace", ENTRY, _describe, table=_table, feedback=_feedback)

@@ -64,15 +64,4 @@ def _feedback(student: Student) -> str | None:
     return f"{match[0][: match.start('file')]}feedback.html" if match else None
 
 
-CANVAS = known_by_names(
-    "Canvas",
-    FILE,
-    _describe,
-    REASONS,
-    ids={"canvas": ("canvas id", "canvas_id")},
-    marks_roster=frozenset({"sis user id", "sis login id"}),
-    columns={"canvas": ("id",), "id": ()},
-    not_students=frozenset({"Points Possible", "Student, Test"}),
-    table=_table,
-    feedback=_feedback,
-)
+CANVAS = known_by_names("Canvas", FILE, _describe, REASONS, table=_table, feedback=_feedback)

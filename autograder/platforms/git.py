@@ -163,10 +163,6 @@ GIT = Platform(
     "clones of git repositories",
     lambda listing: 2 * len(_clones_in(listing)) > len(listing.folders),  # most folders are clones
     read_clones,
-    ids={"github": ("github_username", "github username", "github")},
-    are_logins=True,
-    marks_roster=frozenset({"github_id"}),
-    columns={"github": ("github_username", "username")},  # of Classroom 50, and of the old GitHub Classroom
     note=NOTE,
     before=read_clones,
 )

@@ -69,16 +69,4 @@ def _feedback(student: Student) -> str | None:
     return f"{name}_{number}_assignfeedback_file_feedback.html" if number.isdecimal() else None
 
 
-MOODLE = known_by_names(
-    "Moodle",
-    ENTRY,
-    _describe,
-    REASONS,
-    ids={"moodle": ("participant",)},
-    numbers_groups=True,
-    marks_roster=frozenset({"maximum grade", "last modified (grade)"}),
-    columns={"moodle": ("identifier", "participant")},
-    prefixes={"moodle": "Participant "},
-    table=_table,
-    feedback=_feedback,
-)
+MOODLE = known_by_names("Moodle", ENTRY, _describe, REASONS, table=_table, feedback=_feedback)

@@ -231,13 +231,6 @@ class Platform:
     title: str  # for people
     recognises: Callable[[Listing], bool]  # whether a folder has the layout of its downloads
     read: Callable[[Listing], Read]  # of such a folder; a `UserError` has the reason why it cannot be used
-    ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # kinds of its own: their headings in any roster
-    are_logins: bool = False  # whether its ids are the course's logins where a roster has none of them
-    numbers_groups: bool = False  # whether groups have such ids too, which may be a student's
-    marks_roster: frozenset[str] = frozenset()  # headings in lower case, any of which only its roster has
-    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of that roster, before `roster.COLUMNS`
-    prefixes: Mapping[str, str] = field(default_factory=dict)  # what stands before an id there, by kind
-    not_students: frozenset[str] = frozenset()  # names in its roster of those who are none
     table: Callable[[Sequence[Grade], str, float], Table] | None = None  # by heading or title, and most points
     feedback: Callable[[Student], str | None] | None = None  # the file's name by which it finds the student
     note: str = ""  # what to know about the times in its downloads
