@@ -16,24 +16,23 @@ from foundation.places import SKELETON
 
 from ..conftest import ASSIGNMENT, by_text, rows_of
 
-PACKAGE = "plain, with the package's own folder"
+TEXT = Path(__file__).with_name("layouts.toml").read_text(encoding="utf-8")
+EXAMPLES = tomllib.loads(TEXT.replace("{title}", ASSIGNMENT.title))
 
 
 def named(*names: str) -> dict[str, str]:
     return {name: f"# {name}\n" for name in names}
 
 
-def read_layouts(path: Path) -> dict[str, SimpleNamespace]:
-    """The examples in a file, which explains them."""
-    nothing = {"named": [], "files": {}, "strays": {}, "roster": "", "exported": "", "feedback": []}
-    tables = tomllib.loads(path.read_text(encoding="utf-8").replace("{title}", ASSIGNMENT.title))
-    layouts = {case: SimpleNamespace(**{**nothing, **table}) for case, table in tables.items()}
-    for layout in layouts.values():
-        layout.files = {**layout.files, **named(*layout.named)}
-    return layouts
+def layout_of(table: dict[str, object]) -> SimpleNamespace:
+    """An example of a download, as the file explains it."""
+    nothing = {"files": {}, "strays": {}, "roster": "", "exported": "", "feedback": []}
+    layout = SimpleNamespace(**{**nothing, **table})
+    layout.files = {**layout.files, **named(*layout.named)}
+    return layout
 
 
-LAYOUTS = read_layouts(Path(__file__).with_name("layouts.toml"))
+LAYOUTS = {case: layout_of(table) for case, table in EXAMPLES["layouts"].items()}
 
 
 def read(folder, layout=None):
@@ -55,40 +54,18 @@ def test_a_download(lay, case):
     assert {each.entry: each.reason[: len(layout.strays[each.entry])] for each in download.strays} == layout.strays
 
 
-@pytest.mark.parametrize(
-    ("case", "intruder"),
-    [
-        ("canvas", "eve_104_2004_x_assignsubmission_file_a.zip"),
-        ("canvas", "submission_metadata.yml"),
-        ("moodle", "Eve_104_assignsubmission_file_1_2_layers.py"),
-        ("plain", "eve_1_2_layers.zip"),
-        (PACKAGE, "bob/student/timestamp.txt"),
-        ("plain", "hw-eve/.git/HEAD"),
-    ],
-)
-def test_no_student_decides_on_the_layout(lay, case, intruder):
-    """Names that a student chooses may look like another platform's; the others' work counts as before."""
-    before = read(lay(LAYOUTS[case].files))
-    after = read(lay({intruder: "2026-11-02 15:58:23 UTC"}))
-    assert before.layout == after.layout == case.partition(",")[0]
+@pytest.mark.parametrize("case", EXAMPLES["intruders"], ids=lambda case: case["name"])
+def test_no_student_decides_on_the_layout(lay, case):
+    before = read(lay(LAYOUTS[case["layout"]].files))
+    after = read(lay({case["name"]: "2026-11-02 15:58:23 UTC"}))
+    assert before.layout == after.layout == case["layout"].partition(",")[0]
     assert {each.entry for each in before.submissions} <= {each.entry for each in after.submissions}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2026-12-25 15:58:23.948203 CET", "14:58:23.948203"),
-        ("2026-12-25 15:58:23 EST", "20:58:23"),
-        ("2026-12-25T15:58:23.948203+05:30", "10:28:23.948203"),
-        ("2026-12-25 15:58:23", "15:58:23"),
-        ("25 Dec 2026 03:58 PM", "15:58:00"),
-        *((text, None) for text in ("2026-12-25 15:58:23 XYZ", "yesterday", "")),
-        *((text, None) for text in ("2026-12-25 15:58:23 UTC+1", "15:58", "2026-12-25" + " " * 100)),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), EXAMPLES["times"].items())
 def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(text, expected):
     time = read_time(text)
-    assert (time and time.time().isoformat()) == expected and (time is None or time.tzinfo == UTC)
+    assert (time.time().isoformat() if time else "") == expected and (time is None or time.tzinfo == UTC)
 
 
 def test_clones_without_their_history_are_known_by_the_layout_that_is_named(lay):
@@ -102,20 +79,11 @@ def test_one_extra_folder_around_the_submissions_is_passed(lay, case):
     assert {each.entry for each in download.submissions} == LAYOUTS[case].submissions.keys()
 
 
-@pytest.mark.parametrize(
-    ("names", "layout", "words"),
-    [
-        (["anna_1_2_layers.py", "bob_2_3_layers.py"], "plain", "no submission in it"),
-        (["anna/hw1/1.ipynb", "anna/hw2/1.ipynb"], "nbgrader", "anna: several assignments, hw1 and hw2"),
-        (["layers.py"], None, "contains layers.py, so it is a submission itself"),
-        (["submission_11/layers.py", "submission_metadata.yml"], None, "submission_metadata.yml: not of Gradescope's"),
-        ([], None, "No such file"),
-    ],
-)
-def test_what_is_no_class_is_refused_in_one_line(lay, tmp_path, names, layout, words):
-    lay(named(*names))
-    with pytest.raises(UserError, match=words) as caught:
-        read(tmp_path / "download", layout)
+@pytest.mark.parametrize("case", EXAMPLES["refused"], ids=lambda case: case["words"])
+def test_what_is_no_class_is_refused_in_one_line(lay, tmp_path, case):
+    lay(named(*case["names"]))
+    with pytest.raises(UserError, match=case["words"]) as caught:
+        read(tmp_path / "download", case.get("layout"))
     assert "\n" not in str(caught.value)
 
 
