@@ -87,10 +87,10 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
 
 def _columns_of(heading: list[str]) -> dict[str, int]:
     plain = [" ".join(name.lower().split()) for name in heading]
-    own = next((table["columns"] for table in HEADINGS["exported"] if {*table["known_by"]} & {*plain}), {})
+    own = [table["columns"] for table in HEADINGS["exported"] if {*table["known_by"]} & {*plain}]
     places = {
         kind: [*map(plain.index, (name for name in names if name in plain))]
-        for kind, names in {**COLUMNS, **own}.items()
+        for kind, names in {**COLUMNS, **(own[0] if own else {})}.items()
     }
     return {kind: at[0] for kind, at in places.items() if at}
 

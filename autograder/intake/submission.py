@@ -20,7 +20,6 @@ from .cells import Cell, Distribution, read_notebook
 from .names import own_imports
 from .sources import (
     ADAPTERS,
-    SHOWN_NAME,
     IntakeError,
     RefusedError,
     Source,
@@ -29,22 +28,11 @@ from .sources import (
     decode,
     failing_module,
     file_of,
-    quote,
     read_release,
 )
-from .tree import (
-    ARCHIVES,
-    MAX_ANSWERS_BYTES,
-    MAX_ARCHIVE_BYTES,
-    TRANSLATIONS,
-    LooseFiles,
-    Tree,
-    is_clutter,
-    list_files,
-    list_zip,
-)
+from .tree import ARCHIVES, LIMITS, MAX_ARCHIVE_BYTES, TRANSLATIONS, LooseFiles, Tree, is_clutter, list_files, list_zip
 
-SHOWN_FILES = 3
+SHOWN_NAME, SHOWN_FILES = 120, 3
 MAX_NOTEBOOKS = 20
 MAX_MODULES = 50
 MAX_SOURCE_BYTES = 300_000  # all modules together
@@ -129,7 +117,7 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
         raise IntakeRefusedError(path.name or str(path), reason, intake.hashes) from None
     form = release / ANSWERS
     is_form = form.is_file() and intake.answers.split() == form.read_text(encoding="utf-8").split()
-    intake.answers = "" if is_form else clean(intake.answers.strip(), MAX_ANSWERS_BYTES)
+    intake.answers = "" if is_form else clean(intake.answers.strip(), LIMITS[ANSWERS])
     intake.notes = list(dict.fromkeys(intake.notes))
     return intake
 
@@ -140,6 +128,11 @@ def name_of(path: Path | LooseFiles) -> str:
         return path.name
     path = Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow a link and name its target
     return path.stem if path.suffix.lower() in SUFFIXES else path.name
+
+
+def quote(name: str) -> str:
+    """A file name from a submission, safe to show in a message."""
+    return f"'{printable(name, SHOWN_NAME)}'"
 
 
 def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bool = False) -> None:
