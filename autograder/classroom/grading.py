@@ -80,10 +80,7 @@ class Results:
 
 @contextlib.contextmanager
 def hold(output: Path, is_alone: bool = True) -> Iterator[None]:
-    """Keeps a folder of results, which is made where it is missing, for this process, or for all that share it.
-
-    Raises: UserError where another process holds it; OSError where no files can be created in it.
-    """
+    """Keeps a folder of results for this process, or for all that share it. Raises: UserError where another has it."""
     make_folder(output)
     descriptor = os.open(output, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -34,10 +34,7 @@ Students: TypeAlias = tuple[Student, ...]
 
 
 def read_roster(path: Path) -> tuple[Student, ...]:
-    """Reads a roster: UTF-8, with a heading; fields separated by commas, semicolons or tabs.
-
-    Raises: UserError, which names the line, and what would be right.
-    """
+    """Reads a roster: UTF-8 with a heading, separated by commas, semicolons or tabs. Raises: UserError."""
     (_, heading), *rows = rows_of(path) or [(1, [])]
     columns = _columns_of(heading)
     if not {"name", "first", "last", *IDS, "id"} & columns.keys():
@@ -62,10 +59,7 @@ def read_roster(path: Path) -> tuple[Student, ...]:
 
 
 def rows_of(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows of a table and their numbers from 1, with the separator by which most columns are known.
-
-    Raises: UserError where it cannot be read.
-    """
+    """The numbered rows of a table, with the separator by which most columns are known. Raises: UserError."""
     try:
         content = path.read_bytes()
         is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # Blackboard's

@@ -1,7 +1,5 @@
 """Similar submissions of a class: findings for a person, who decides what they mean. No mark depends on them.
 
-    findings = find_matches(read_class(entries, release, assignment, n_children))
-
 Nothing of a submission is run or imported: it is parsed, in a child. A module is a set of statements
 (`intake/statements.py`); what was handed out does not count.
 

@@ -172,10 +172,7 @@ def share(text: str) -> tuple[int, int]:
 
 
 def grade_share(entries: Sequence[HandedIn], conditions: Conditions, options: argparse.Namespace) -> int:
-    """Grades one share of a class, beside others that are graded at the same time; the exit status.
-
-    The results count once the command runs without a share: only that writes summary and pages, and keeps changes.
-    """
+    """Grades one share of a class; a run without a share then writes the pages, and keeps changes. The exit status."""
     number, of = options.shard
     mine = entries[number - 1 :: of]
     with hold(options.output, is_alone=False):

@@ -1,8 +1,5 @@
 """Judges one submission: its translations by BLEU, its components by their tests in the sandbox.
 
-    for record in grader.judge(intake, seed, new_record(…)):
-        store(record)
-
 Nothing here imports, unpickles or evaluates any part of the submission. The judgement is a function of the
 submission, the assignment, the seed and the grader's version; clocks enforce the assignment's limits alone, and a
 safety net around our own code, which is noted when it strikes.
@@ -66,9 +63,7 @@ class Grader:
         record: Record,
         show_progress: bool = False,
     ) -> Iterator[Record]:
-        """Judges one submission that has been taken in, with a record in which every part is pending.
-
-        Yields the record with what has become known so far, a finished one at last.
+        """Judges a submission that was taken in; yields the record with what is known so far, a finished one at last.
 
         Raises: SandboxUnavailableError where the machine cannot contain the submission as asked, or something outside
         has ended the zygote or a worker, for which no test is blamed; RuntimeError outside a process's main thread.

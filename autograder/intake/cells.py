@@ -58,10 +58,7 @@ class Cell:
 
 
 def read_notebook(content: bytes, name: str) -> list[Cell]:
-    """The code cells, and those with written answers, in their order.
-
-    Raises: RefusedError where it is not a notebook, or too large; the reason does not name the file.
-    """
+    """The code cells and written answers, in order. Raises: RefusedError, whose reason does not name the file."""
     if sum(map(content.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise RefusedError(f"a notebook of more than {MAX_VALUES:,} values; clear its output and save it again")
     try:

@@ -227,10 +227,7 @@ def near_places(paths: Iterable[str], package: str) -> list[Place]:
 
 
 def find_place(places: Sequence[Place], contract: Contract) -> Place | None:
-    """The one place with modules of the contract; without any, the one with notebooks; otherwise None.
-
-    Raises: RefusedError where there are two such places, equally deep.
-    """
+    """The place with modules of the contract, else the one with notebooks, else None. Raises: RefusedError for two."""
     for is_kind in (modules_of(contract).__contains__, is_notebook):
         having = sorted((place for place in places if any(map(is_kind, place.files))), key=lambda at: at.outer != "")
         equal = [place for place in having if bool(place.outer) == bool(having[0].outer)]
@@ -267,10 +264,7 @@ def some(files: Iterable[str]) -> str:
 
 
 def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> None:
-    """Takes in the contract's modules and those they import relatively.
-
-    Raises: RefusedError for too many or too large modules, and for one that is used and cannot be read.
-    """
+    """Takes in the contract's modules, and those that they import relatively. Raises: RefusedError."""
     sizes: list[int] = []
 
     def read(module: str) -> Source | None:

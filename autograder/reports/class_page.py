@@ -60,10 +60,7 @@ def records_of(results: Iterable[Result]) -> dict[str, Record]:
 
 
 def cases_in(results: Sequence[Result], roll: Roll, assignment: Assignment) -> list[tuple[str, list[str]]]:
-    """The key of each submission that a person should look at, and why, the most urgent first.
-
-    Those on which people have decided as a whole are left out.
-    """
+    """The keys of undecided submissions that a person should look at, and why, the most urgent first."""
     records, names = records_of(results), roll.names()
     with_file: dict[str, list[str]] = {}  # keys by the hash of their translations
     for key, record in records.items():
@@ -116,10 +113,7 @@ def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]
 
 
 def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> list[tuple[Fault, str, list[str]]]:
-    """All named misconceptions that the catalogue has, each with the title of its task and the keys of submissions.
-
-    Of equally frequent ones the earlier task comes first.
-    """
+    """The named misconceptions, the most frequent first, with the title of the task and the keys of submissions."""
     keys: dict[str, dict[str, None]] = {}
     titles = {}
     for key, record in records.items():
@@ -196,10 +190,7 @@ def histogram(scores: Sequence[float], top: float) -> list[dict[str, float]]:
 
 
 def write_summary(results: Sequence[Result], output: Path) -> None:
-    """Writes summary.csv in one piece, one flat row per student; empty where there is no mark.
-
-    At least one student has been graded.
-    """
+    """Writes summary.csv in one piece, a row per student, of whom at least one has been graded."""
     numbers = [same[0].number for same in by_task(records_of(results).values())]
     heading = [*ABOUT, *numbers, *(f"{number} state" for number in numbers), *CIRCUMSTANCES]
     max_score = next(iter(records_of(results).values())).judgement.max_score

@@ -1,8 +1,5 @@
 """Our marks in nbgrader's gradebook, for its formgrader, feedback and export.
 
-    book = Gradebook("notebooks", assignment)      # a course's folder
-    book.write("anna", mark, intake)
-
 nbgrader's own autograding runs submitted code beside its database; these marks come from the sandbox. Feedback is made
 from the notebooks that were handed out: the text of answers is put into the cells of the release, and neither outputs
 nor metadata of the student's own notebooks are used.

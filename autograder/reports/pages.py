@@ -132,10 +132,7 @@ def write_similar_page(
 
 
 def excerpt(module: str, shared: Sequence[int], written: Written) -> tuple[str, list[tuple[int, str, bool]]]:
-    """A title that says where the student finds the shared lines of a module; these lines with those around them.
-
-    Each line has its number in the module, and whether it is shared.
-    """
+    """The place of shared lines, and these with those around them: number, text, and whether it is shared."""
     text, first, last = written.texts[module], shared[0], shared[-1]
     if origins := written.places.get(module):
         title = origins[first - 1] or f"{module}.py"

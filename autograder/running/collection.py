@@ -174,10 +174,7 @@ class Collection:
             raise CollectionError(f"the component tests could not be collected{why}")
 
     def describe(self, error: BaseException) -> tuple[State, str]:
-        """State and message of a test that ended with an exception, but no failed check and no TODO.
-
-        What it means differs between the sandbox, the proof, and this: a student's own process.
-        """
+        """State and message of a test that ended with an exception; the sandbox and the proof have their own."""
         frames = traceback.extract_tb(error.__traceback__)
         lines = [] if isinstance(error, SyntaxError) else own_lines(frames)  # that one names its own place
         return State.ERROR, "\n  ".join([f"{type(error).__name__}: {error}", *lines])
