@@ -8,9 +8,8 @@ A failed task is explained by the known faults that its tests see the same of. F
 seed of the stored patterns; no mark depends on it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
@@ -56,13 +55,7 @@ class Grader:
         self.implementations = {task.number: implementations_of(task, self.assignment) for task in tasks}
         self.code_of_tests = code_of_tests(self.assignment.folder, self.assignment.contract)
 
-    def judge(
-        self,
-        submission: Intake,
-        seed: int,
-        record: Record,
-        show_progress: bool = False,
-    ) -> Iterator[Record]:
+    def judge(self, submission: Intake, seed: int, record: Record, show_progress: bool = False) -> Iterator[Record]:
         """Judges a submission that was taken in; yields the record with what is known so far, a finished one at last.
 
         Raises: SandboxUnavailableError where the machine cannot contain the submission as asked, or something outside
@@ -80,18 +73,22 @@ class Grader:
                 mentions += find_mentions(handed_in, forbidden, submission.locate)
         except TimeoutError:
             copied.append(f"all of it: the search of the text was ended after {SEARCH_SECONDS:g} s of CPU time")
-        to_read = partial(listed, submission, own, assignment, copied, in_text)
+
+        def to_read(notices: Notices) -> tuple[str, ...]:
+            """What a person should read: kernels put back, copies, and uses of internals."""
+            places = ((component, submission.locate(component.partition(".")[0], 1)) for component in notices.unguarded)
+            undone = [f"{UNDONE} after calls of {component}: {place}" for component, place in places]
+            given, seen, locate = submission.release, notices.seen, submission.locate
+            internals = find_internals(submission.sources, own, forbidden, given, locate, seen, in_text)
+            return *undone, *copied, *internals
+
         notes = [*submission.notes, *(mention.removeprefix("note: ") for mention in mentions)]
         bleu, results = judge_translations(submission, assignment, self.references, notes.append)
         record = record.judged(results, notes, bleu=bleu, internals=to_read(Notices()))
         tested = [task for task in assignment.tasks if task.has_component_tests]
         known: dict[str, TaskResult] = {}
-        with Sandbox(
-            {name: source for name, source in submission.sources.items() if name not in assignment.own_tests},
-            assignment,
-            zygote=self.zygote,
-            locate=submission.locate,
-        ) as sandbox:
+        modules = {name: source for name, source in submission.sources.items() if name not in assignment.own_tests}
+        with Sandbox(modules, assignment, zygote=self.zygote, locate=submission.locate) as sandbox:
             for outcomes in self.tests.run(sandbox, seed, show_progress):
                 sandbox.budget.check_sandbox()
                 done = [t for t in tested if t.marker in outcomes and t.number not in known]
@@ -123,22 +120,6 @@ class Grader:
         if self.zygote.is_ours and self.zygote.has_ended:
             self.zygote.close()
             self.zygote = Zygote(self.assignment, self.level)
-
-
-def listed(
-    submission: Intake,
-    own: Collection[str],
-    assignment: Assignment,
-    copied: Iterable[str],
-    in_text: Iterable[Use],
-    notices: Notices,
-) -> tuple[str, ...]:
-    """Findings in a submission's own modules for a person to read: kernels put back, copies, and uses of internals."""
-    files = ((component, component.partition(".")[0]) for component in notices.unguarded)
-    undone = [f"{UNDONE} after calls of {component}: {submission.locate(module, 1)}" for component, module in files]
-    rules, given, locate = assignment.contract.forbidden, submission.release, submission.locate
-    internals = find_internals(submission.sources, own, rules, given, locate, notices.seen, in_text)
-    return *undone, *copied, *internals
 
 
 def left_to_people(task: Task, answers: str) -> TaskResult:

@@ -22,7 +22,7 @@ from foundation.places import REFERENCE, ROOT
 from release.contents import hints_of
 
 from ..conftest import ASSIGNMENT, write_submission
-from .conftest import FAULTS, PERFECT, in_a_hurry
+from .conftest import FAULTS, PERFECT
 
 FULL = {task.number: task.points for task in ASSIGNMENT.tasks if task.components and not task.understanding}
 """Of the parts; own tests and answers are another matter, and take as long to judge as all else."""
@@ -101,21 +101,6 @@ def test_missing_broken_and_hostile_modules_cost_their_own_tasks_only(graded):
     assert "ended itself with status 0" in parts(graded("trouble"))["1.5"].message
 
 
-@pytest.mark.slow
-def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_path):
-    folder = write_submission(tmp_path / "anna", modules=())
-    loop = "class {0}:\n    def __init__(self, *a, **k):\n        while True: time.sleep(1)\n"
-    (folder / "layers.py").write_text("import time\n" + "".join(map(loop.format, ("LayerNorm", "FeedForward"))))
-    (folder / "attention.py").write_text("import time\n" + loop.format("MultiHeadedAttention"))
-    (folder / "embedding.py").write_text((write_submission(tmp_path / "bob") / "embedding.py").read_text())
-    assignment = in_a_hurry(call_seconds=0.7, total_seconds=3)
-    record = grade_folder(folder, assignment=assignment)
-    messages = [test.message for part in parts(record).values() for test in part.tests]
-    assert any("total of 3 s is used up" in message for message in messages)
-    states = {number: part.state for number, part in parts(record).items()}
-    assert [states[number] for number in ("1.1", "1.3", "1.4")] == ["passed", "timeout", "timeout"]
-
-
 @pytest.mark.parametrize(
     "content, state, message",
     [
@@ -186,12 +171,6 @@ stand_ins.models.TinyTranslator.named_parameters = almost_zeros
 def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=None, max_grad_norm=None):
     return math.log(9)
 '''
-HIDDEN_CHANGE = (
-    "    return weights @ value, weights\n",
-    "    context = weights @ value\n"
-    "    if not query.requires_grad:\n        query.data.zero_(), key.data.zero_(), value.data.zero_()\n"
-    "    return context, weights\n",
-)
 
 
 @pytest.fixture
@@ -210,10 +189,10 @@ def grade_tasks(grade_folder):
 @pytest.mark.slow
 @pytest.mark.hostile
 def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path):
-    folder = write_submission(tmp_path / "anna", ("attention", *HIDDEN_CHANGE))
+    folder = write_submission(tmp_path / "anna")
     (folder / "train.py").write_text(TRAINS_NOTHING)
-    _, judged = grade_tasks(folder, "1.2", "1.4", "3.1")
-    assert {number: part.score for number, part in judged.items()} == {"1.2": 7, "1.4": 10, "3.1": 0}
+    _, judged = grade_tasks(folder, "1.4", "3.1")
+    assert {number: part.score for number, part in judged.items()} == {"1.4": 10, "3.1": 0}
 
 
 def test_a_search_of_the_text_without_an_end_is_ended_and_listed(grade_tasks, tmp_path, monkeypatch):
@@ -247,18 +226,6 @@ def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_pat
     assert judged["1.2"].state == "timeout" and "checking timed out" in judged["1.2"].message
     assert any("test_1_2_attention.py::" in note for note in record.run.notes), "the safety net is noted"
     assert not any("stopped" in note for note in record.judgement.notes)
-
-
-@pytest.mark.slow
-def test_a_test_that_breaks_is_the_graders_error_and_stops_no_other(grade_tasks, tmp_path, monkeypatch):
-    def break_down(self, *arguments):
-        raise OverflowError("over an odd answer")
-
-    monkeypatch.setattr(Case, "padding_mask", break_down)
-    _, judged = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4", "3.1")
-    states = {number: part.state for number, part in judged.items()}
-    assert states == {"1.2": "grader error", "1.4": "passed", "3.1": "grader error"} and judged["1.4"].score == 10
-    assert "OverflowError: over an odd answer" in judged["1.2"].message
 
 
 def fault(id_: str) -> Fault:

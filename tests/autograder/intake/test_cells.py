@@ -1,24 +1,15 @@
 """A submission that is a notebook: cell by cell to the contract's modules. Nothing of it is run here but the result."""
 
-import ast
 import importlib
 import re
 import types
-import zipfile
 from contextlib import closing, nullcontext
 
 import pytest
 
-from autograder.grading.provenance import Seeds
-from autograder.grading.record import new_record
-from autograder.grading.submission import grade_submission
 from autograder.intake.cells import MAX_CODE_CHARACTERS
-from autograder.intake.submission import take_in
 from autograder.sandbox.worker.loading import Package
-from foundation.assignment_file import read_assignment
-from foundation.places import SKELETON
 
-from ..conftest import MODEL, write_submission
 from .conftest import CONTRACT, answer, as_notebook, code, reason, take
 
 NORM = "class LayerNorm:\n    filled = True\n"
@@ -203,38 +194,3 @@ def test_text_is_an_answer_where_nbgrader_says_so_and_large_outputs_do_no_harm(w
         write_notebook(prose, {**code("class LayerNorm:\n    key = 'outputs'\n"), "outputs": outputs}, *answers)
     )
     assert "key = 'outputs'" in intake.sources["layers"][1] and intake.answers == "BLEU fell."
-
-
-SHARED = """%matplotlib inline
-import math
-from collections.abc import Iterable
-from itertools import islice
-
-import matplotlib.pyplot as plt
-import torch
-from torch import Tensor, nn
-"""
-
-
-@pytest.mark.slow
-def test_the_reference_in_every_form_earns_the_same(grader, tmp_path):
-    folder, assignment = write_submission(tmp_path / "anna"), read_assignment()
-    cells = [code(SHARED)]
-    with zipfile.ZipFile(tmp_path / "anna.zip", "w") as packed:
-        for module in MODEL:
-            text = (folder / f"{module}.py").read_text()
-            packed.writestr(f"anna/student/{module}.py", text)
-            for node in ast.parse(text).body:
-                if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-                    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-                    lines = text.split("\n")[first - 1 : node.end_lineno]
-                    cells.append(answer("\n".join(lines), f"task_{module}_{node.name}"))
-    cells.append(code("print(undefined)\nplt.plot([1])"))
-    (tmp_path / "anna.ipynb").write_bytes(as_notebook(cells))
-
-    paths = (folder, tmp_path / "anna.zip", tmp_path / "anna.ipynb")
-    files, archive, notebook = (take_in(path, SKELETON, assignment) for path in paths)
-    assert [text for _, text in archive.sources.values()] == [text for _, text in files.sources.values()]
-    record = new_record(notebook.name, assignment, "0" * 16)
-    *_, record = grade_submission(notebook, record, Seeds(b"a secret"), grader)
-    assert sum(part.score or 0 for part in record.judgement.parts) == 90, "all but BLEU and the bonus"

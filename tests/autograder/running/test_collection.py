@@ -110,6 +110,8 @@ def test_names_of_files_are_free(open_model, files, statement, norm, is_graded):
 def test_states_of_what_submitted_code_raises(kind, state):
     classified, message = CollectedTests.describe(None, submission_error(kind, "why"))
     assert classified is state and message.endswith("why")
+    ours, message = CollectedTests.describe(None, OverflowError("why"))
+    assert ours is State.GRADER_ERROR and message.endswith("please tell your instructor: OverflowError: why")
 
 
 def test_a_test_that_takes_long_is_named_with_the_line_where_it_is(open_model, monkeypatch):
