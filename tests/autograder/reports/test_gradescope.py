@@ -72,7 +72,6 @@ ATTACK = """
 import glob
 import os
 
-import torch
 from torch import nn
 
 LOOT = ["/autograder/source/data/private/grading_secret.txt", "/autograder/source/data/private/fren.test.bpe"]
@@ -93,13 +92,6 @@ class FeedForward(nn.Module):
     def __init__(self, d_model, d_ff):  # writes its own results
         with open("/autograder/results/results.json", "w") as file:
             file.write('{"score": 1000}')
-
-
-class EncoderLayer(nn.Module):
-    def __init__(self, *sizes, **more):  # takes all the memory there is
-        held = []
-        while True:
-            held.append(torch.ones(4_000_000))
 
 
 class DecoderLayer(nn.Module):
@@ -167,7 +159,7 @@ def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_mar
     not_passed = {number for number, state in states.items() if state != "passed"}
     attacked, unanswered = ["1.4", "1.5", "2.1", "2.2", "E.2"], ["E.4", "E.5", "E.6", "E.7", "E.8"]
     assert not_passed == {*attacked, *unanswered}
-    assert results["score"] == 100 - 10 - 6 - 10 - 10 and states["2.1"] == "out of memory"
+    assert results["score"] == 100 - 10 - 6 - 10 - 10
     secrets = [(private / "grading_secret.txt").read_text().strip(), *references]
     assert "LOOT" in text and not any(secret in text for secret in secrets)
     assert len(text) < 200_000
