@@ -23,8 +23,7 @@ from ..platforms.platform import UNDECIDED, HandedIn, Line, Stray, Student
 from .roster import hint_for, last_of, owners_of, plain, read_roster, turned
 
 ROLL = "class.json"
-DIGITS = 24
-"""Of a name's hash; no two names share so many, not even by craft."""
+DIGITS = 24  # of a name's hash; no two names share so many, not even by craft
 SAFE = re.compile(rf"(?!.*-[0-9a-fA-F]{{{DIGITS}}}$)[\w@+-][\w.@+-]{{0,99}}", re.ASCII)
 """A name that may be a file's; none that looks like a derived one."""
 

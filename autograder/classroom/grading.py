@@ -44,8 +44,7 @@ if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
 
 RECORDS, WAITING = "records", "waiting"
 ChangeFor: TypeAlias = "Callable[[HandedIn, Judgement, Judgement], Change | None]"
-GRACE_SECONDS = 120.0
-"""Wall time of a child beyond what its submission may take."""
+GRACE_SECONDS = 120.0  # wall time of a child beyond what its submission may take
 INTAKE_SECONDS = 60.0
 MOST_TESTS, MOST_CHARACTERS = 3, 400
 """The number of tests that are named for a part; and of characters."""

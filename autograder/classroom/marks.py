@@ -32,8 +32,7 @@ from .entries import Roll
 LATE = "late, but nobody knows by how much"
 ENTER_DAYS = "enter late days with `late`"
 DECISIONS = "decisions.jsonl"
-WHOLE = ""
-"""In the place of a task's number: the whole submission."""
+WHOLE = ""  # in the place of a task's number: the whole submission
 
 
 class Decision(Model):
@@ -52,8 +51,7 @@ class Decision(Model):
 
 Decided: TypeAlias = Mapping[tuple[str, str], Decision]
 """All that counts for one student, by kind and task; `WHOLE` for late days and comments on the whole."""
-NOTHING: Decided = MappingProxyType({})
-"""Nobody has decided anything."""
+NOTHING: Decided = MappingProxyType({})  # nobody has decided anything
 
 
 def decide(output: Path, decision: Decision) -> None:

@@ -29,8 +29,7 @@ OWN_IDS: list[str] = HEADINGS["own"]["ids"]
 """Kinds of ids by which a platform itself knows a student: another one is another student, whatever the name."""
 IDS = (*OWN_IDS, "number", "login", "email")
 
-Students: TypeAlias = tuple[Student, ...]
-"""One student, or all partners of a group."""
+Students: TypeAlias = tuple[Student, ...]  # one student, or all partners of a group
 
 
 def read_roster(path: Path) -> tuple[Student, ...]:

@@ -31,8 +31,7 @@ from .marks import THEN, task_of, who_decides
 if TYPE_CHECKING:  # needs PyTorch, which other commands do without
     from ..own_work.sheets import Sheet
 
-SECONDS = 600.0
-"""Wall time of one student's sheet, before it is given up: a safety net."""
+SECONDS = 600.0  # wall time of one student's sheet, before it is given up: a safety net
 
 
 def add_commands(commands: Commands) -> None:

@@ -29,8 +29,7 @@ from ..reports.pages import write_pages, write_similar_page
 from ..reports.terminal import as_table
 from .arguments import CLASS, GRADING, Commands, add_command, class_in, conditions_of, print_note, print_sandbox_gaps
 
-MOST_PAIRS = 10
-"""Similar pairs on the terminal."""
+MOST_PAIRS = 10  # similar pairs on the terminal
 
 
 def add_commands(commands: Commands) -> None:

@@ -25,8 +25,7 @@ from .arguments import HELP, Commands, add_command, print_note
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
 FIRST = "run grade-class, and export again"
-MOST_DAYS = 1000
-"""More than any term has."""
+MOST_DAYS = 1000  # more than any term has
 WITHOUT_ID = "no student in the roster, or more than one, has these ids or names, so enter these marks by hand"
 
 

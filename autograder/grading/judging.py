@@ -33,8 +33,7 @@ from .record import MOST_SHOWN, Record, judge_bleu
 from .scoring import Note, Score, ScoringError, read_references, read_sources, read_translations, score, why_low
 
 BY_HAND = "marked by hand, in class"
-SEARCH_SECONDS = 25.0
-"""CPU time of this process for the search of a submission's text."""
+SEARCH_SECONDS = 25.0  # CPU time of this process for the search of a submission's text
 UNDONE = "what is forbidden no longer refused, or the worker's own functions had changed,"
 
 

@@ -48,8 +48,7 @@ MARKS = {
 }
 SIGN = re.compile(r"""(?<=\w)([.,!?;:'’"])|([.,!?;:'’"])(?=\w)""")
 """A sign that is attached to a word."""
-FEW = 0.05
-"""The share of lines below which a habit explains little, and the gain in BLEU likewise."""
+FEW = 0.05  # the share of lines below which a habit explains little, and the gain in BLEU likewise
 SAMPLED, LEAST_WORDS, LEAST_MOVED = 100, 3, 4
 ALIKE, UNLIKE = 0.6, 0.3
 """The share of words that a line has in common with a reference that it fits, and with one that it does not."""

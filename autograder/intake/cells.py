@@ -36,8 +36,7 @@ KEPT = (*DEFINITIONS, *IMPORTS, *ASSIGNMENTS, ast.If, ast.Try, ast.Expr)
 MOST_NOTES = 5
 LIBRARIES = {"torch", "numpy", "einops", "__future__"} | sys.stdlib_module_names
 """Packages that are available during grading, whose star imports stay."""
-Line = tuple[str, str]
-"""Of a module: its text, and the place in a cell that it comes from."""
+Line = tuple[str, str]  # of a module: its text, and the place in a cell that it comes from
 
 
 @dataclass(frozen=True)

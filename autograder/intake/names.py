@@ -28,8 +28,7 @@ CLASSES = "builtins", "types", "torch", "torch.nn"
 WATCHED = {"getattr", "setattr", "delattr"}
 """Built-in functions of which the worker sees what they reach, under their own names."""
 Named = ast.Name | ast.Attribute | ast.Call
-Use = tuple[str, int, str]
-"""Module, line, and name of what is used."""
+Use = tuple[str, int, str]  # module, line, and name of what is used
 MOST_INTERNALS, MOST_AT_HOME, MAX_CODE_SHOWN = 500, 20, 160
 MOST_MEANT, LONGEST, OTHERS = 12, 200, "a name of many meanings"
 """So many dotted names are followed of one name, and so many characters of each: statements can double them.

@@ -21,8 +21,7 @@ from foundation.texts import line_of
 
 from ..sandbox.worker.loading import OWN_MODEL
 
-Source = tuple[str, str]
-"""A module's path, for messages, and its text."""
+Source = tuple[str, str]  # a module's path, for messages, and its text
 Sources = Mapping[str, Source]
 """Modules by name: "layers", "__init__", and "tools.soft" for one in a folder beside the modules."""
 Locate = Callable[[str, int], str]

@@ -39,8 +39,7 @@ MAX_SOURCE_BYTES = 300_000  # all modules together
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within all bounds takes far less
 TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
 SUFFIXES = (*ARCHIVES, ".ipynb")
-EMPTY_CELL = "YOUR ANSWER HERE"
-"""The text of cells for answers as nbgrader hands them out."""
+EMPTY_CELL = "YOUR ANSWER HERE"  # the text of cells for answers as nbgrader hands them out
 
 
 class IntakeRefusedError(IntakeError):

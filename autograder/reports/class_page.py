@@ -29,8 +29,7 @@ ABOUT = ("id", "name", "submission", "late", "status", "reason", "score", "max_s
 CIRCUMSTANCES = ("late_days", "percent_off", "comments")
 """Columns of summary.csv before and after those of the parts."""
 N_BINS = 20
-MOST_BLEU = 0.75
-"""More than a model of this assignment reaches."""
+MOST_BLEU = 0.75  # more than a model of this assignment reaches
 
 
 def tasks_of(results: Sequence[Result]) -> list[tuple[Part, float | None, dict[str, int]]]:

@@ -28,13 +28,10 @@ from .exports import STUDENTS
 from .terminal import details_of
 
 CLASS, SIMILAR = "class.html", "similar.html"
-CONTEXT = 2
-"""Lines shown around those that two submissions share."""
-MOST_LINES = 80
-"""Of an excerpt."""
+CONTEXT = 2  # lines shown around those that two submissions share
+MOST_LINES = 80  # of an excerpt
 TEMPLATES = Path(__file__).parent / "templates"
-MOST_CHARACTERS = 150
-"""Of a line of code."""
+MOST_CHARACTERS = 150  # of a line of code
 
 
 def make_environment(templates: Path, **filters: Callable[..., object]) -> jinja2.Environment:

@@ -34,8 +34,7 @@ from ..testing.arguments import quotes
 from ..testing.case import Case, SubmissionUnderTest, default_dtype
 from ..testing.results import CheckFailed, CollectionError, Outcome, State, UnreadableError
 
-LONG = 5
-"""Seconds after which a student is told which test is running."""
+LONG = 5  # seconds after which a student is told which test is running
 
 _numbers = itertools.count()
 
