@@ -2,8 +2,10 @@
 
 import importlib
 import re
+import tomllib
 import types
 from contextlib import closing, nullcontext
+from pathlib import Path
 
 import pytest
 
@@ -12,8 +14,8 @@ from autograder.sandbox.worker.loading import Package
 
 from .conftest import CONTRACT, answer, as_notebook, code, reason, take
 
+EXAMPLES = tomllib.loads(Path(__file__).with_name("notebooks.toml").read_text(encoding="utf-8"))
 NORM = "class LayerNorm:\n    filled = True\n"
-TODO = "class LayerNorm:\n    def forward(self, x):\n        raise NotImplementedError('TODO 1.4')\n"
 
 
 def load(intake) -> dict[str, types.ModuleType]:
@@ -55,70 +57,31 @@ def test_lines_are_located_in_their_cells(write_notebook):
     assert intake.locate("layers", 1) == "layers.py, line 1"
 
 
-EMPTY = "class LayerNorm:\n    pass\n"
-COUNTING = {  # the cell that counts says `filled`; what is noted
-    "of copies the last": (
-        (answer(EMPTY, "task_1_4"), answer(NORM, "task_1_4")),
-        "LayerNorm is defined in anna.ipynb, cell 1 (task_1_4) and in anna.ipynb, cell 2 (task_1_4): the one in "
-        "anna.ipynb, cell 2 (task_1_4) counts",
-    ),
-    "but not an empty one": ((answer(NORM, "task_1_4"), answer(TODO, "task_1_4")), ""),
-    "nor one that does not compile": ((answer(NORM, "task_1_4"), answer("class LayerNorm:\n  (", "task_1_4")), ""),
-    "an answer before a scratch cell": ((answer(NORM, "task_1_4"), code(EMPTY)), ""),
-    "without marks the last": ((code(EMPTY), code(NORM)), ""),
-    "never a locked one": ((code(NORM), code(EMPTY, "given", locked=True)), ""),
-    "never a test": ((code(NORM), code(EMPTY, "test_1_4", locked=True, grade=True)), ""),
-}
+def made(cell: dict[str, str]) -> dict:
+    """A cell of an example."""
+    for kind, marks in (("answer", {"solution": True}), ("locked", {"locked": True}), ("test", {"grade": True})):
+        if kind in cell:
+            return code(cell["text"], cell[kind], **marks)
+    return code(cell["text"])
 
 
-@pytest.mark.parametrize("cells, note", COUNTING.values(), ids=COUNTING)
-def test_which_cell_counts(write_notebook, cells, note):
-    intake = take(write_notebook(*cells))
-    assert load(intake)["layers"].LayerNorm.filled and note in "\n".join(intake.notes)
+@pytest.mark.parametrize("case", EXAMPLES["counting"])
+def test_which_cell_counts(write_notebook, case):
+    example = EXAMPLES["counting"][case]
+    intake = take(write_notebook(*map(made, example["cells"])))
+    assert load(intake)["layers"].LayerNorm.filled and example.get("note", "") in "\n".join(intake.notes)
 
 
-USES = NORM + "    def f(self, x=4):\n        return {}\n"
-STYLES = {  # cells, and what LayerNorm().f(4) gives
-    "a method that is put on later": ((NORM, "def f(self, x):\n    return 7\nLayerNorm.f = f\n"), 7),
-    "a method that a decorator puts on": (
-        (
-            "def add_to(kind):\n    return lambda f: setattr(kind, f.__name__, f)\n",
-            NORM,
-            "@add_to(LayerNorm)\ndef f(self, x):\n    return 7\n",
-        ),
-        7,
-    ),
-    "an own name": (("class MyNorm:\n    def f(self, x):\n        return 7\n", "LayerNorm = MyNorm"), 7),
-    "imports of the package by name": (
-        ("from student.masks import causal_mask\nimport student\n", USES.format("causal_mask.__name__")),
-        "causal_mask",
-    ),
-    "stars and futures": (
-        (
-            "from __future__ import annotations\nfrom math import *\nfrom my_own import *\n",
-            "class LayerNorm:\n    def f(self, x: Nowhere):\n        return sqrt(x)\n",
-        ),
-        2,
-    ),
-    "names of the library do not hide the release's": (
-        ("from torch.nn import *", "class LayerNorm:\n    def f(self, x):\n        return FeedForward.__module__\n"),
-        "taken.layers",
-    ),
-    "conditional imports": (
-        ("try:\n    import no_such_thing as tool\nexcept ImportError:\n    tool = 7\n", USES.format("tool")),
-        7,
-    ),
-}
-
-
-@pytest.mark.parametrize("cells, expected", STYLES.values(), ids=STYLES)
-def test_ways_to_write_a_notebook(write_notebook, cells, expected):
-    layers = load(take(write_notebook(*map(code, cells))))["layers"]
-    assert layers.LayerNorm().f(4) == expected
+@pytest.mark.parametrize("case", EXAMPLES["styles"])
+def test_ways_to_write_a_notebook(write_notebook, case):
+    example = EXAMPLES["styles"][case]
+    layers = load(take(write_notebook(*map(code, example["cells"]))))["layers"]
+    assert layers.LayerNorm().f(4) == example["result"]
 
 
 def test_constants_that_need_what_is_not_there(write_notebook):
-    layers = load(take(write_notebook(code("words = open('nowhere').read()"), code(USES.format("words")))))["layers"]
+    using = f"{NORM}    def f(self):\n        return words\n"
+    layers = load(take(write_notebook(code("words = open('nowhere').read()"), code(using))))["layers"]
     assert layers.LayerNorm.filled
     with pytest.raises(NameError, match="words"):
         layers.LayerNorm().f()
