@@ -162,10 +162,7 @@ def judge_translations(
 def find_misconceptions(
     results: Iterable[TaskResult], tests: CollectedTests, sandbox: Sandbox, assignment: Assignment
 ) -> Iterator[TaskResult]:
-    """The failed tasks whose failures look like a known fault's, each with its finding.
-
-    Where there is no catalogue, on Gradescope, the finding is the hint that students see at home.
-    """
+    """The failed tasks that look like a known fault's, with the finding; without a catalogue, the hint of home."""
     failed = [result for result in results if result.state in (State.FAILED, State.ERROR)]
     if not failed:
         return

@@ -85,10 +85,7 @@ class GitError(Exception):
 
 
 def submission_in(clone: Path, deadline: datetime | None) -> tuple[Path, datetime | None, datetime]:
-    """The submission in a clone, its time, None where nothing was committed before the deadline, and the last commit's.
-
-    Raises: GitError where its repository cannot be read.
-    """
+    """The submission in a clone, its time, None if nothing was in time, and the last commit's. Raises: GitError."""
     if (clone / ".git").is_symlink() or not (clone / ".git").is_dir():
         raise GitError(".git is not a folder")
     borrowed = ("commondir", "objects/info/alternates", "objects/info/http-alternates")

@@ -33,10 +33,7 @@ MOST_BLEU = 0.75  # more than a model of this assignment reaches
 
 
 def tasks_of(results: Sequence[Result]) -> list[tuple[Part, float | None, dict[str, int]]]:
-    """The class in each task: somebody's part, the mean, and how many submissions are in each state, as graded.
-
-    The mean is that of the students' points that count, before lateness; None where nobody has any.
-    """
+    """Each task: a part, the mean of what counts before lateness, and how many submissions are in each state."""
     marks = [result.mark for result in results if result.mark and not result.mark.excused]
     rows = []
     for same in by_task(records_of(results).values()):
@@ -125,10 +122,7 @@ def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> lis
 
 
 def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
-    """The items of rubrics that anybody who tried has lost, the most often lost first, with numbers of submissions.
-
-    An item is lost by its own tests, or because another item is missing, without which it is worth nothing.
-    """
+    """The rubric items that those who tried have lost, also for want of another item, the most often lost first."""
     losses: dict[tuple[str, str], list[bool]] = {}
     for part in (part for same in by_task(records) for part in same):
         for item in part.items if part.state is not State.NOT_ATTEMPTED else ():

@@ -28,9 +28,8 @@ def git(tmp_path):
     def run(clone, *words, date=EARLY):
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
         environment |= {"GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z"}
-        for who in ("AUTHOR", "COMMITTER"):
-            environment |= {f"GIT_{who}_NAME": "A", f"GIT_{who}_EMAIL": "a@x"}
-        subprocess.run(["git", *words], cwd=clone, env=environment, check=True, capture_output=True)
+        command = ["git", "-c", "user.name=A", "-c", "user.email=a@x", *words]
+        subprocess.run(command, cwd=clone, env=environment, check=True, capture_output=True)
 
     return run
 
