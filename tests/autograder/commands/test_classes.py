@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import tomllib
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -14,25 +16,17 @@ from autograder.reports.gradescope import as_results
 
 from ..conftest import WRONG, by_text, changed_assignment, rows_of, words_of
 
+MISTAKES = tomllib.loads(Path(__file__).with_name("mistakes.toml").read_text(encoding="utf-8"))
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (["grade", "nowhere"], "No such file or directory"),
-        (["grade", "anna", "--assignment", "nowhere.toml"], "nowhere.toml: No such file or directory"),
-        (["grade", "anna", "--release", "nowhere"], "nowhere: not the assignment's skeleton"),
-        (["grade", "anna", "--results", "folder"], "folder: is a folder; expected the name of a file"),
-        (["grade", "anna", "--references", "mising.bpe"], "mising.bpe"),
-        (["grade-class", ".", "--output", "file"], "file: is not a folder"),
-    ],
-)
-def test_a_mistake_is_told_in_one_line_before_anything_is_done(tmp_path, capsys, monkeypatch, arguments, message):
+
+@pytest.mark.parametrize("words, message", MISTAKES["grading"].items())
+def test_a_mistake_is_told_in_one_line_before_anything_is_done(tmp_path, capsys, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
     (tmp_path / "anna").mkdir()
     before = sorted(tmp_path.rglob("*"))
-    assert main(arguments) == 2
+    assert main(words.split()) == 2
     printed = capsys.readouterr()
     assert message in printed.err and printed.err.count("\n") == 1 and not printed.out
     assert sorted(tmp_path.rglob("*")) == before
