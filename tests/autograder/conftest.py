@@ -3,6 +3,7 @@
 import csv
 import html
 import re
+import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -62,6 +63,12 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     """The rows of a table that the kit has written."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def examples_in(file: str) -> dict:
+    """The examples in a file of this folder, which explains them; in it, {title} is that of the assignment."""
+    text = Path(__file__).parent.joinpath(file).read_text(encoding="utf-8")
+    return tomllib.loads(text.replace("{title}", ASSIGNMENT.title))
 
 
 def words_of(page: str) -> str:

@@ -1,9 +1,7 @@
 """Marks: the grader's, people's, and what lateness costs; weighing anew gives what grading would give."""
 
-import tomllib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +13,7 @@ from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import LatePolicy
 
-from ..conftest import ASSIGNMENT, VERSION, judged, record_of
+from ..conftest import ASSIGNMENT, VERSION, examples_in, judged, record_of
 
 DUE = datetime(2026, 12, 18, 23, 59, tzinfo=UTC)
 POLICY = LatePolicy(DUE, grace_hours=1, percent_per_day=10, most_percent=25)
@@ -42,7 +40,7 @@ def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     assert mark.needs_review == ("1.4: 12.5 by hand of 10 points; enter other points, or withdraw these",)
 
 
-EXAMPLES = tomllib.loads(Path(__file__).with_name("lateness.toml").read_text(encoding="utf-8"))["examples"]
+EXAMPLES = examples_in("classroom/lateness.toml")["examples"]
 
 
 @pytest.mark.parametrize("case", EXAMPLES, ids=str)

@@ -1,7 +1,6 @@
 """Whose each submission of a class is, and which record; odd entries stop nobody else."""
 
 import os
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,9 @@ from autograder.grading.provenance import Seeds
 from autograder.platforms.platform import HandedIn, Person, Student
 from foundation.command_line import UserError
 
-from ..conftest import ASSIGNMENT, SEEDS, kept, put, run
+from ..conftest import ASSIGNMENT, SEEDS, examples_in, kept, put, run
 
-EXAMPLES = tomllib.loads(Path(__file__).with_name("rosters.toml").read_text(encoding="utf-8"))
+EXAMPLES = examples_in("classroom/rosters.toml")
 
 
 def test_odd_entries_stop_only_themselves(folder, output, log):

@@ -3,8 +3,6 @@
 import errno
 import json
 import os
-import tomllib
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -14,9 +12,9 @@ from autograder.classroom.grading import hold
 from autograder.grading.record import read_record
 from autograder.reports.gradescope import as_results
 
-from ..conftest import WRONG, by_text, changed_assignment, rows_of, words_of
+from ..conftest import WRONG, by_text, changed_assignment, examples_in, rows_of, words_of
 
-MISTAKES = tomllib.loads(Path(__file__).with_name("mistakes.toml").read_text(encoding="utf-8"))
+MISTAKES = examples_in("commands/mistakes.toml")
 
 
 @pytest.mark.parametrize("words, message", MISTAKES["grading"].items())

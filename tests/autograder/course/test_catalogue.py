@@ -1,8 +1,6 @@
 """The catalogue of misconceptions: sound data, patches that apply, hints that lead and tell nothing."""
 
-import tomllib
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,6 +10,8 @@ from foundation.command_line import UserError
 from foundation.places import REFERENCE
 from release.leaks import LeakFinder
 from release.skeleton import make_skeleton, read_folder
+
+from ..conftest import examples_in
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_descriptions_complete_the_sentence_and_hints_are_sentences_without_a_so
     assert finder.leaks_in("hints.md", page.encode()) == []
 
 
-EXAMPLES = tomllib.loads(Path(__file__).with_name("mistakes.toml").read_text(encoding="utf-8"))
+EXAMPLES = examples_in("course/mistakes.toml")
 
 
 def read(folder, text):

@@ -1,7 +1,6 @@
 """Every mark can be had again, no seed is foretold; what decides marks, and only that, changes the grader's version."""
 
 import shutil
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
-from ..conftest import SEEDS, changed_assignment
+from ..conftest import SEEDS, changed_assignment, examples_in
 
 
 def test_a_seed_follows_from_the_secret_alone():
@@ -90,7 +89,7 @@ def test_files_that_decide_marks_change_it_and_no_others(copy):
     assert version(copy) != before
 
 
-CHANGES = tomllib.loads(Path(__file__).with_name("changes.toml").read_text(encoding="utf-8"))["changes"]
+CHANGES = examples_in("grading/changes.toml")["changes"]
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change["new"])

@@ -4,9 +4,7 @@ import json
 import random
 import subprocess
 import sys
-import tomllib
 from functools import partial
-from pathlib import Path
 
 import pytest
 import sacrebleu
@@ -29,8 +27,10 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from grade import main
 
+from ..conftest import examples_in
+
 WORDS = ["the", "a", "cat", "dog", "house", "garden", "sees", "likes", "is", "was", "very", "old", "in", "on"]
-EXAMPLES = tomllib.loads(Path(__file__).with_name("translations.toml").read_text(encoding="utf-8"))
+EXAMPLES = examples_in("grading/translations.toml")
 
 
 @pytest.fixture

@@ -2,19 +2,18 @@
 
 import importlib
 import re
-import tomllib
 import types
 from contextlib import closing, nullcontext
-from pathlib import Path
 
 import pytest
 
 from autograder.intake.cells import MAX_CODE_CHARACTERS
 from autograder.sandbox.worker.loading import Package
 
+from ..conftest import examples_in
 from .conftest import CONTRACT, answer, as_notebook, code, reason, take
 
-EXAMPLES = tomllib.loads(Path(__file__).with_name("notebooks.toml").read_text(encoding="utf-8"))
+EXAMPLES = examples_in("intake/notebooks.toml")
 NORM = "class LayerNorm:\n    filled = True\n"
 
 

@@ -3,8 +3,6 @@
 import ast
 import pkgutil
 import re
-import tomllib
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -23,7 +21,9 @@ from foundation.places import REFERENCE, ROOT, SKELETON
 from foundation.processes import CPU, time_limit
 from validity.variants import read_variants
 
-EXAMPLES = tomllib.loads(Path(__file__).with_name("internals.toml").read_text(encoding="utf-8"))
+from ..conftest import examples_in
+
+EXAMPLES = examples_in("intake/internals.toml")
 ASSIGNMENT = read_assignment()
 FORBIDDEN = ASSIGNMENT.contract.forbidden
 RELEASE = read_sources(SKELETON, SKELETON)

@@ -1,8 +1,6 @@
 """Which files of a submission are used, and that the same files earn the same, however they are packed."""
 
 import os
-import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -15,9 +13,10 @@ from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ANSWERS, SKELETON
 
+from ..conftest import examples_in
 from .conftest import LAYERS, LINK, reason, take
 
-EXAMPLES = tomllib.loads(Path(__file__).with_name("submissions.toml").read_text(encoding="utf-8"))
+EXAMPLES = examples_in("intake/submissions.toml")
 WORK = {
     "student/layers.py": f"from .mine import x\n{LAYERS}",
     "student/mine.py": "x = 1\n",

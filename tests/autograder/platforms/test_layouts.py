@@ -1,9 +1,7 @@
 """Each platform's download as its code or documentation has it, the whole way: read, graded by a stub, handed back."""
 
-import tomllib
 import zipfile
 from datetime import UTC
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -14,10 +12,9 @@ from autograder.platforms.platform import read_time
 from foundation.command_line import UserError
 from foundation.places import SKELETON
 
-from ..conftest import ASSIGNMENT, by_text, rows_of
+from ..conftest import ASSIGNMENT, by_text, examples_in, rows_of
 
-TEXT = Path(__file__).with_name("layouts.toml").read_text(encoding="utf-8")
-EXAMPLES = tomllib.loads(TEXT.replace("{title}", ASSIGNMENT.title))
+EXAMPLES = examples_in("platforms/layouts.toml")
 
 
 def named(*names: str) -> dict[str, str]:

@@ -3,7 +3,6 @@
 import csv
 import io
 import os
-import tomllib
 import zipfile
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from autograder.platforms.platform import Student
 from autograder.reports.exports import IMPORTING, harmless
 from autograder.testing.results import ItemMark
 
-from ..conftest import ASSIGNMENT, SEEDS, record_of
+from ..conftest import ASSIGNMENT, SEEDS, examples_in, record_of
 
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 
@@ -81,8 +80,7 @@ def test_pages_from_before_a_decision_are_named(run, marks, capsys):
     assert "canvas-feedback.zip has pages from before the last decision; run grade-class" in capsys.readouterr().err
 
 
-TEXT = Path(__file__).with_name("elsewhere.toml").read_text(encoding="utf-8")
-ELSEWHERE = tomllib.loads(TEXT.replace("{title}", ASSIGNMENT.title))
+ELSEWHERE = examples_in("reports/elsewhere.toml")
 
 
 @pytest.mark.parametrize("case", ELSEWHERE)
