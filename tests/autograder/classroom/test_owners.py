@@ -67,25 +67,11 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
 
 
 def test_a_student_is_found_by_id_mail_name_or_entry_and_a_group_by_its_own():
-    """Accents may be typed in any way, or left out: a platform may export each as a character of its own."""
-    members = (
-        Student(id="anna", name="Anna", key="anna", entry="anna"),
-        Student(id="4711", name="Anna Lund", ids={"email": "al@example.org"}, key="lund_55", entry="lund_55.zip"),
-        Student(id="1", name="Jose\u0301 Nun\u0303ez", key="1"),
-        *(Student(id=f"k{n}", name="Kim Lee", key=f"kim{n}") for n in (1, 2)),
-        *(Student(id=f"t{n}", name=f"T{n}", key="team", entry="hw-team", group="Team 1") for n in (1, 2)),
-    )
+    members = tuple(Student(**member) for member in EXAMPLES["members"])
     roll = Roll(assignment="a", layout="plain", folder="class", has_roster=True, members=members, left_out=())
-    names = {
-        "4711": ("4711", "anna lund", "Lund, Anna", "AL@example.org", "lund_55.zip", "lund_55"),
-        "1": ("José Nuñez", "jose nunez"),
-        "anna": ("Anna",),
-        "t1": ("T1",),
-        "t1 t2": ("team 1", "hw-team"),
-    }
-    for ids, texts in names.items():
-        for text in texts:
-            assert " ".join(student.id for student in find_students(roll, text)) == ids
+    for case in EXAMPLES["found"]:
+        for text in case["by"]:
+            assert [student.id for student in find_students(roll, text)] == case["ids"]
     with pytest.raises(UserError, match=r"^kim lee: 2 students are called so; name one by id: k1, k2$"):
         find_students(roll, "kim lee")
 
