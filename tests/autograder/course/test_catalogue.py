@@ -55,19 +55,15 @@ def test_descriptions_complete_the_sentence_and_hints_are_sentences_without_a_so
 EXAMPLES = examples_in("course/mistakes.toml")
 
 
-def read(folder, text):
-    for name in ("misconceptions", "tests"):
-        (folder / name).mkdir()
-    (folder / "misconceptions" / "layer_norm.toml").write_text(text)
-    return faults_of(replace(read_assignment(), path=folder / "assignment.toml"))
-
-
 @pytest.mark.parametrize("case", EXAMPLES["mistakes"], ids=lambda case: case["message"])
 def test_mistakes_say_where_they_are(tmp_path, reference, case):
     text = EXAMPLES["text"]
     text = text.replace(case["old"], case["new"]) if "old" in case else text + case["more"]
+    for name in ("misconceptions", "tests"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "misconceptions" / "layer_norm.toml").write_text(text)
     with pytest.raises(UserError, match="layer_norm.toml") as error:
-        apply(*read(tmp_path, text), reference)
+        apply(*faults_of(replace(read_assignment(), path=tmp_path / "assignment.toml")), reference)
     assert case["message"] in str(error.value) and "\n" not in str(error.value)
 
 

@@ -22,7 +22,7 @@ from foundation.places import REFERENCE, ROOT
 from release.contents import hints_of
 
 from ..conftest import ASSIGNMENT, write_submission
-from .conftest import FAULTS, PERFECT
+from .conftest import PATCHES, PERFECT
 
 FULL = {task.number: task.points for task in ASSIGNMENT.tasks if task.components and not task.understanding}
 """Of the parts; own tests and answers are another matter, and take as long to judge as all else."""
@@ -58,9 +58,9 @@ def test_the_skeleton_earns_nothing_and_says_what_to_do(graded):
 @pytest.mark.slow
 def test_each_fault_costs_the_points_of_its_own_task_only(graded):
     record = graded("faulty")
-    assert set(lost(record)) == {*FAULTS, "E.2"}  # which judges the broken Encoder too
+    assert set(lost(record)) == {*PATCHES["faults"], "E.2"}  # which judges the broken Encoder too
     assert set(lost(record).values()) <= {"failed", "error"}
-    assert all(parts(record)[number].score < FULL[number] for number in FAULTS)
+    assert all(parts(record)[number].score < FULL[number] for number in PATCHES["faults"])
     norm = parts(record)["1.4"]
     assert norm.diagnosis.fault.startswith("layer-norm-") and "\nHint: " in norm.diagnosis.text
     missed = sum(test.state != "passed" for test in norm.tests)
