@@ -21,7 +21,7 @@ from foundation.assignment_file import Item
 from foundation.places import REFERENCE, ROOT
 from release.contents import hints_of
 
-from ..conftest import ASSIGNMENT, write_submission
+from ..conftest import ASSIGNMENT, examples_in, write_submission
 from .conftest import PATCHES, PERFECT
 
 FULL = {task.number: task.points for task in ASSIGNMENT.tasks if task.components and not task.understanding}
@@ -131,22 +131,11 @@ def test_another_courses_model_is_graded_by_its_adapters(grade_tasks):
 TASK = replace(ASSIGNMENT.tasks[1], points=10.0, items=(Item("values", 5), Item("masks", 3, "values"), Item("loss", 2)))
 
 
-@pytest.mark.parametrize(
-    "outcomes, credit, state, score",
-    [
-        ({"values": "passed", "masks": "passed", "loss": "passed"}, "items", "passed", 10),
-        ({"values": "failed", "masks": "passed", "loss": "passed"}, "items", "failed", 2),
-        ({"values": "passed", "masks": "failed", "loss": "passed"}, "all", "failed", 0),
-        ({"values": "passed", "masks": "timeout", "loss": "error"}, "items", "timeout", 5),
-        ({"values": "passed", "masks": "grader error"}, "items", "grader error", 7),
-        ({"values": "passed", "no such item": "failed"}, "items", "failed", 2),
-        ({}, "items", "grader error", 0),
-    ],
-)
-def test_points_of_a_task(outcomes, credit, state, score):
-    made = [Outcome(f"test {item}", State(each), "message", item) for item, each in outcomes.items()]
-    result = judge_task(TASK, made, credit)
-    assert (result.state, result.score) == (state, score)
+@pytest.mark.parametrize("case", examples_in("grading/points.toml")["examples"], ids=str)
+def test_points_of_a_task(case):
+    made = [Outcome(f"test {item}", State(each), "message", item) for item, each in case["tests"].items()]
+    result = judge_task(TASK, made, case["credit"])
+    assert (result.state, result.score) == (case["state"], case["score"])
 
 
 TRAINS_NOTHING = '''
