@@ -31,19 +31,7 @@ from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import Item, read_assignment
 from foundation.places import REFERENCE, SKELETON
 
-NORM = """
-import torch
-from torch import nn
-
-
-class Norm(nn.Module):
-    def __init__(self, d, eps=1e-6):
-        super().__init__()
-        self.gain, self.shift, self.eps = nn.Parameter(torch.ones(d)), nn.Parameter(torch.zeros(d)), eps
-
-    def forward(self, x):
-        return self.gain * (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, correction=0) + self.eps).sqrt()
-"""
+NORM = "from torch import nn\n\nclass Norm(nn.Linear):\n    def __init__(self, d, eps):\n        super().__init__(d, d)\n"
 ADAPTER = "\n\ndef LayerNorm(d_model, epsilon=1e-6):\n    return {}(d_model, epsilon)\n"
 OTHERS = {
     "layers.py": "from .attention import Norm\nfrom .model import x\n",
