@@ -164,12 +164,7 @@ def texts_in(code: str) -> set[int]:
     return {statement.text for statement in statements_in({"layers": ("layers.py", code)}, ASSIGNMENT.contract)}
 
 
-CODE = """
-class A:
-    def f(self, x):
-        y = self.w @ x
-        return torch.relu(y)
-"""
+CODE = "class A:\n    def f(self, x):\n        y = self.w @ x\n        return torch.relu(y)\n"
 OTHER_WORDS = """
 class B:
     def g(self, a):

@@ -31,7 +31,13 @@ from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import Item, read_assignment
 from foundation.places import REFERENCE, SKELETON
 
-NORM = "from torch import nn\n\nclass Norm(nn.Linear):\n    def __init__(self, d, eps):\n        super().__init__(d, d)\n"
+NORM = """
+from torch import nn
+
+class Norm(nn.Linear):
+    def __init__(self, d, eps):
+        super().__init__(d, d)
+"""
 ADAPTER = "\n\ndef LayerNorm(d_model, epsilon=1e-6):\n    return {}(d_model, epsilon)\n"
 OTHERS = {
     "layers.py": "from .attention import Norm\nfrom .model import x\n",
