@@ -4,7 +4,6 @@ import csv
 import html
 import re
 import tomllib
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +18,7 @@ from autograder.classroom.grading import RECORDS, Results, grade_class
 from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.submission import Conditions, open_grader
+from autograder.reports.exports import as_zip
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, SKELETON
@@ -105,8 +105,7 @@ def lay(tmp_path):
             path = tmp_path / "download" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             if name.endswith(".zip"):
-                with zipfile.ZipFile(path, "w") as archive:
-                    archive.writestr("layers.py", content)
+                path.write_bytes(as_zip({"layers.py": content.encode()}))
             else:
                 path.write_text(content)
         return tmp_path / "download"
