@@ -22,6 +22,7 @@ from autograder.reports.exports import as_zip
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, SKELETON
+from foundation.whole_files import write_whole
 
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
@@ -102,12 +103,8 @@ def lay(tmp_path):
 
     def write(files: Mapping[str, str]) -> Path:
         for name, content in files.items():
-            path = tmp_path / "download" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if name.endswith(".zip"):
-                path.write_bytes(as_zip({"layers.py": content.encode()}))
-            else:
-                path.write_text(content)
+            packed = as_zip({"layers.py": content.encode()}) if name.endswith(".zip") else content
+            write_whole(tmp_path / "download" / name, packed)
         return tmp_path / "download"
 
     return write
@@ -117,8 +114,7 @@ def lay(tmp_path):
 def folder(tmp_path):
     """Three submissions of one line each."""
     for name in ("anna", "bob", "carl"):
-        (tmp_path / "class" / name).mkdir(parents=True)
-        (tmp_path / "class" / name / "layers.py").write_text(f"# by {name}\n")
+        write_whole(tmp_path / "class" / name / "layers.py", f"# by {name}\n")
     return tmp_path / "class"
 
 

@@ -19,6 +19,7 @@ from autograder.testing.case import Case
 from autograder.testing.results import Outcome, State, judge_task
 from foundation.assignment_file import Item
 from foundation.places import REFERENCE, ROOT
+from foundation.whole_files import write_whole
 from release.contents import hints_of
 
 from ..conftest import ASSIGNMENT, examples_in, write_submission
@@ -78,8 +79,7 @@ def test_a_notebook_gets_the_same_hint_and_without_the_catalogue_that_of_student
     assert named["1.4"].diagnosis.text.endswith(f"\nHint: {fault.hint}")
     cells = [{"cell_type": "code", "source": re.sub(r"from \..* import .*", "", text)}]
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
-    (tmp_path / "bob").mkdir()
-    (tmp_path / "bob" / "work.ipynb").write_text(json.dumps(notebook))
+    write_whole(tmp_path / "bob" / "work.ipynb", json.dumps(notebook))
     assert grade_tasks(tmp_path / "bob", "1.4")[1] == named, "in a notebook as in files"
     (tmp_path / HINTS).write_bytes(hints_of(ROOT, ASSIGNMENT)[f"assignment/{HINTS}"])
     monkeypatch.setattr(judging, "read_hints", lambda folder: read_hints(tmp_path))
@@ -188,10 +188,8 @@ def test_a_search_of_the_text_without_an_end_is_ended_and_listed(grade_tasks, tm
     monkeypatch.setattr(judging, "SEARCH_SECONDS", 0.2)
     folder = write_submission(tmp_path / "anna", modules=("layers",))
     for n in range(20):  # modules of one name, whose names mean each other
-        (folder / f"x{n}").mkdir()
-        (folder / f"x{n}" / "a.py").write_text(
-            "".join(f"from .a import a as b{i}, b{i} as a\n" for i in range(20)) + "a.a.a;"
-        )
+        names = "".join(f"from .a import a as b{i}, b{i} as a\n" for i in range(20))
+        write_whole(folder / f"x{n}" / "a.py", f"{names}a.a.a;")
     text = (folder / "layers.py").read_text()
     (folder / "layers.py").write_text("".join(f"from .x{n} import a\n" for n in range(20)) + text + "a.a.a.a;" * 99)
     record, _ = grade_tasks(folder, "1.5")
