@@ -1,6 +1,5 @@
 """Submissions of all kinds, from their folders to their points, and the known faults that a failure is named by."""
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from foundation.whole_files import write_whole
 from release.contents import hints_of
 
 from ..conftest import ASSIGNMENT, examples_in, write_submission
+from ..intake.conftest import as_notebook, code
 from .conftest import PATCHES, PERFECT
 
 FULL = {task.number: task.points for task in ASSIGNMENT.tasks if task.components and not task.understanding}
@@ -77,9 +77,8 @@ def test_a_notebook_gets_the_same_hint_and_without_the_catalogue_that_of_student
     (folder / "layers.py").write_text(text)
     _, named = grade_tasks(folder, "1.4")
     assert named["1.4"].diagnosis.text.endswith(f"\nHint: {fault.hint}")
-    cells = [{"cell_type": "code", "source": re.sub(r"from \..* import .*", "", text)}]
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
-    write_whole(tmp_path / "bob" / "work.ipynb", json.dumps(notebook))
+    notebook = as_notebook([code(re.sub(r"from \..* import .*", "", text))])
+    write_whole(tmp_path / "bob" / "work.ipynb", notebook)
     assert grade_tasks(tmp_path / "bob", "1.4")[1] == named, "in a notebook as in files"
     (tmp_path / HINTS).write_bytes(hints_of(ROOT, ASSIGNMENT)[f"assignment/{HINTS}"])
     monkeypatch.setattr(judging, "read_hints", lambda folder: read_hints(tmp_path))
