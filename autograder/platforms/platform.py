@@ -32,16 +32,11 @@ Line: TypeAlias = Annotated[str, BeforeValidator(lambda text: printable(text) if
 
 @dataclass(frozen=True)
 class Person:
-    """A student or a group, as far as the download knows.
-
-    `ids` are by kind: "canvas", "moodle", "number", "login", "github", "email", as in rosters, and others, which only
-    distinguish people. Where `is_plain`, the platform has left spaces, punctuation and capitals out of the name; others
-    may then share it.
-    """
+    """A student or a group, as far as the download knows."""
 
     name: str  # as the platform writes it; "" where it gives none
-    ids: Mapping[str, str] = field(default_factory=dict)
-    is_plain: bool = False
+    ids: Mapping[str, str] = field(default_factory=dict)  # by kind, as in rosters; others only distinguish people
+    is_plain: bool = False  # whether it has no spaces, punctuation and capitals there; others may then share it
 
 
 @dataclass(frozen=True, eq=False)
