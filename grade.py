@@ -1,7 +1,4 @@
-"""Scores a file of translations: BLEU with its interval, and a verdict for each threshold.
-
-A thin command line on `autograder.grading.scoring`; `python grade.py --help` shows how to call it.
-"""
+"""A thin command line on `autograder.grading.scoring`; `python grade.py --help` shows how to call it."""
 
 import argparse
 import json

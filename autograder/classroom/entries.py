@@ -1,7 +1,5 @@
 """From a platform's download to what is graded, one submission for each student, and the roll."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -25,8 +23,7 @@ from ..platforms.platform import UNDECIDED, HandedIn, Line, Stray, Student
 from .roster import hint_for, last_of, owners_of, plain, read_roster, turned
 
 ROLL = "class.json"
-DIGITS = 24
-"""Of a name's hash; no two names share so many, not even by craft."""
+DIGITS = 24  # of a name's hash; no two names share so many, not even by craft
 SAFE = re.compile(rf"(?!.*-[0-9a-fA-F]{{{DIGITS}}}$)[\w@+-][\w.@+-]{{0,99}}", re.ASCII)
 """A name that may be a file's; none that looks like a derived one."""
 
@@ -75,10 +72,8 @@ def take_class(
     """The roll of a class, and the submissions to be graded, in the order of the download.
 
     Without a roster, students are those whom the download names. Of clones, the last commit before a deadline counts.
-
-    Raises:
-        UserError: where no submission counts, or the roster cannot be read; and where the records, if they go to an
-            output folder, would lie among the submissions, or beside those of another assignment.
+    Raises: UserError where no submission counts, or the roster cannot be read; and where the records, if they go to an
+    output folder, would lie among the submissions, or beside those of another assignment.
     """
     if output:
         _check_place(folder, output, assignment)
@@ -125,10 +120,7 @@ def _check_place(folder: Path, output: Path, assignment: Assignment) -> None:
 
 
 def _keys(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:
-    """A file name for the record of each: the owner's if that is safe and like no other one, else one derived from it.
-
-    They differ even on systems that ignore case.
-    """
+    """A file name for each record: the owner's if it is safe and like no other one, in any case; else a derived one."""
     times = Counter(each.owner for each in submissions)
     owners = {each: each.owner if times[each.owner] == 1 else f"{each.entry}/{each.owner}" for each in submissions}
     times = Counter(owner.casefold() for owner in owners.values())
@@ -191,10 +183,7 @@ def read_roll(output: Path, assignment: Assignment) -> Roll:
 
 
 def find_students(roll: Roll, text: str) -> tuple[Student, ...]:
-    """The student whom some text names, by any id or the name; all partners, by their group or what they handed in.
-
-    Raises: UserError where nobody is called so, or several who share no submission.
-    """
+    """The student whom an id or a name means, or all partners of a group or an entry. Raises: UserError for others."""
     students = [student for student in roll.members if student.id == text]
     if not students and plain(text):  # accents and the order of code points do not count
         students = [student for student in roll.members if plain(text) in map(plain, _names_of(student))]

@@ -44,8 +44,7 @@ if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
 
 RECORDS, WAITING = "records", "waiting"
 ChangeFor: TypeAlias = "Callable[[HandedIn, Judgement, Judgement], Change | None]"
-GRACE_SECONDS = 120.0
-"""Wall time of a child beyond what its submission may take."""
+GRACE_SECONDS = 120.0  # wall time of a child beyond what its submission may take
 INTAKE_SECONDS = 60.0
 MOST_TESTS, MOST_CHARACTERS = 3, 400
 """The number of tests that are named for a part; and of characters."""
@@ -80,10 +79,7 @@ class Results:
 
 @contextlib.contextmanager
 def hold(output: Path, is_alone: bool = True) -> Iterator[None]:
-    """Keeps a folder of results, which is made where it is missing, for this process, or for all that share it.
-
-    Raises: UserError where another process holds it; OSError where no files can be created in it.
-    """
+    """Keeps a folder of results for this process, or for all that share it. Raises: UserError where another has it."""
     make_folder(output)
     descriptor = os.open(output, os.O_RDONLY | os.O_DIRECTORY)
     try:

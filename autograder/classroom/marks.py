@@ -7,8 +7,6 @@ Decisions are a line each in `decisions.jsonl`, in the folder of marks; the last
 belong to a student and a task, not to a result, so they outlive every regrade.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -34,8 +32,7 @@ from .entries import Roll
 LATE = "late, but nobody knows by how much"
 ENTER_DAYS = "enter late days with `late`"
 DECISIONS = "decisions.jsonl"
-WHOLE = ""
-"""In the place of a task's number: the whole submission."""
+WHOLE = ""  # in the place of a task's number: the whole submission
 
 
 class Decision(Model):
@@ -54,8 +51,7 @@ class Decision(Model):
 
 Decided: TypeAlias = Mapping[tuple[str, str], Decision]
 """All that counts for one student, by kind and task; `WHOLE` for late days and comments on the whole."""
-NOTHING: Decided = MappingProxyType({})
-"""Nobody has decided anything."""
+NOTHING: Decided = MappingProxyType({})  # nobody has decided anything
 
 
 def decide(output: Path, decision: Decision) -> None:

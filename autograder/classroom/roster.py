@@ -5,12 +5,11 @@ they are compared as they are spelled first, then as letters and digits alone. `
 last form: where several fit, or an id disagrees, a person has to decide.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io
 import re
+import tomllib
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,42 +19,21 @@ from typing import TypeAlias
 from foundation.command_line import UserError
 from foundation.texts import counted, first_of, printable
 
-from ..platforms.download import PLATFORMS
 from ..platforms.platform import HandedIn, Person, Student, read_time
 
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "name": ("name", "full name", "student"),
-    "first": ("first name", "first_name", "firstname", "given name"),
-    "last": ("last name", "last_name", "surname", "family name", "lastname"),
-    "email": ("email", "email address", "e-mail", "e-mail address", "mail"),
-    "number": ("sis user id", "sid", "student id", "student_id", "id number", "matriculation number"),
-    "login": ("sis login id", "login", "login id", "username", "identifier"),
-    "role": ("role",),
-    "group": ("group", "group_name", "group name", "groups"),
-    "submitted": ("last modified (submission)",),
-    "status": ("status",),
-    "id": ("id",),
-    **{kind: headings for platform in PLATFORMS.values() for kind, headings in platform.ids.items()},
-}
-"""The headings of each kind of column, in lower case; of several, the first that is there counts."""
-NOT_STUDENTS = frozenset().union(*(platform.not_students for platform in PLATFORMS.values()))
-PREFIXES = {kind: text for platform in PLATFORMS.values() for kind, text in platform.prefixes.items()}
+HEADINGS = tomllib.loads(Path(__file__).with_name("headings.toml").read_text(encoding="utf-8"))
+COLUMNS: Mapping[str, list[str]] = HEADINGS["any"]
 ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+", re.IGNORECASE)
 """The form that a spreadsheet gives to a number of many digits."""
-OWN_IDS = {kind: platform for platform in PLATFORMS.values() for kind in platform.ids}
+OWN_IDS: list[str] = HEADINGS["own"]["ids"]
 """Kinds of ids by which a platform itself knows a student: another one is another student, whatever the name."""
 IDS = (*OWN_IDS, "number", "login", "email")
 
-
-Students: TypeAlias = tuple[Student, ...]
-"""One student, or all partners of a group."""
+Students: TypeAlias = tuple[Student, ...]  # one student, or all partners of a group
 
 
 def read_roster(path: Path) -> tuple[Student, ...]:
-    """Reads a roster: UTF-8, with a heading; fields separated by commas, semicolons or tabs.
-
-    Raises: UserError, which names the line, and what would be right.
-    """
+    """Reads a roster: UTF-8 with a heading, separated by commas, semicolons or tabs. Raises: UserError."""
     (_, heading), *rows = rows_of(path) or [(1, [])]
     columns = _columns_of(heading)
     if not {"name", "first", "last", *IDS, "id"} & columns.keys():
@@ -80,10 +58,7 @@ def read_roster(path: Path) -> tuple[Student, ...]:
 
 
 def rows_of(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows of a table and their numbers from 1, with the separator by which most columns are known.
-
-    Raises: UserError where it cannot be read.
-    """
+    """The numbered rows of a table, with the separator by which most columns are known. Raises: UserError."""
     try:
         content = path.read_bytes()
         is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # Blackboard's
@@ -105,10 +80,10 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
 
 def _columns_of(heading: list[str]) -> dict[str, int]:
     plain = [" ".join(name.lower().split()) for name in heading]
-    own = next((platform.columns for platform in PLATFORMS.values() if platform.marks_roster & {*plain}), {})
+    own = [table["columns"] for table in HEADINGS["exported"] if {*table["known_by"]} & {*plain}]
     places = {
         kind: [*map(plain.index, (name for name in names if name in plain))]
-        for kind, names in {**COLUMNS, **own}.items()
+        for kind, names in {**COLUMNS, **(own[0] if own else {})}.items()
     }
     return {kind: at[0] for kind, at in places.items() if at}
 
@@ -116,9 +91,9 @@ def _columns_of(heading: list[str]) -> dict[str, int]:
 def _student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | None:
     """The student of a line, from its cells by kind; None for an empty line, and for staff or points."""
     name, first, last = (cells.get(kind, "") for kind in ("name", "first", "last"))
-    if name in NOT_STUDENTS or cells.get("role", "student").casefold() not in ("student", ""):
+    if name in HEADINGS["nobody"]["names"] or cells.get("role", "student").casefold() not in ("student", ""):
         return None
-    ids = {kind: cells[kind].removeprefix(PREFIXES.get(kind, "")).strip() for kind in IDS if cells.get(kind)}
+    ids = {kind: cells[kind].removeprefix(HEADINGS["before"].get(kind, "")).strip() for kind in IDS if cells.get(kind)}
     first_id = next((ids[kind] for kind in ("number", "login", "email", *IDS) if kind in ids), "")
     if "@" in ids.get("login", ""):
         ids.setdefault("email", ids["login"])
@@ -235,8 +210,7 @@ class Index:
         """Reads the roster once."""
         self._known: dict[tuple[str, str], set[Students]] = defaultdict(set)  # by kind of id, name or group
         self._groups: dict[str, Students] = defaultdict(tuple)
-        logins = {kind for kind, platform in OWN_IDS.items() if platform.are_logins}
-        logins -= {kind for student in roster for kind in student.ids}
+        logins = {*HEADINGS["own"]["are_logins"]} - {kind for student in roster for kind in student.ids}
         for student in roster:
             ids = [*student.ids.items(), *((kind, student.ids["login"]) for kind in logins)]
             keys = [(kind, value.casefold()) for kind, value in ids]
@@ -269,7 +243,7 @@ class Index:
         of_ids = [self._known.get((kind, value.casefold()), set()) for kind, value in person.ids.items()]
         owner = next((student for fits in of_ids if len(fits) == 1 for (student,) in fits), None)
         students, groups = self._named(person)
-        if len(groups) == 1 and any(kind in OWN_IDS and OWN_IDS[kind].numbers_groups for kind in person.ids):
+        if len(groups) == 1 and any(kind in person.ids for kind in HEADINGS["own"]["number_groups"]):
             return (*groups,)[0], False
         if owner:
             if owner.group and plain(person.name) == plain(owner.group):

@@ -1,7 +1,5 @@
 """Similar submissions of a class: findings for a person, who decides what they mean. No mark depends on them.
 
-    findings = find_matches(read_class(entries, release, assignment, n_children))
-
 Nothing of a submission is run or imported: it is parsed, in a child. A module is a set of statements
 (`intake/statements.py`); what was handed out does not count.
 
@@ -9,8 +7,6 @@ A statement weighs ln((n + 1) / holders): one that many of a class of n have wei
 of it has is common knowledge and weighs nothing. The shared weight is compared with all that the smaller of two has, so
 that a copy cannot be thinned by code that is added to it.
 """
-
-from __future__ import annotations
 
 import math
 from collections import defaultdict

@@ -6,8 +6,6 @@ own_work/          questions and hunts about students' own code
 proof/variants/    correct implementations that look different
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import re

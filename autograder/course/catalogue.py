@@ -52,12 +52,9 @@ class Fault:
 
 
 def faults_of(assignment: Assignment, kind: str = "fault") -> list[Fault]:
-    """Read the assignment's `misconceptions/` but those of tasks that were left out, in the order of the tasks.
+    """Reads the assignment's `misconceptions/` but those of tasks that were left out, in the order of the tasks.
 
-    Args:
-        assignment: whose tasks and components the faults name.
-        kind: "fault", or "conditional": faults that show only under a condition, which only the proof looks at.
-
+    The kind is "fault", or "conditional": faults that show only under a condition, which only the proof looks at.
     Raises: UserError naming the file, the fault, and what would be right.
     """
     order = [task.number for task in assignment.tasks]

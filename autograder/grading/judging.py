@@ -1,8 +1,5 @@
 """Judges one submission: its translations by BLEU, its components by their tests in the sandbox.
 
-    for record in grader.judge(intake, seed, new_record(…)):
-        store(record)
-
 Nothing here imports, unpickles or evaluates any part of the submission. The judgement is a function of the
 submission, the assignment, the seed and the grader's version; clocks enforce the assignment's limits alone, and a
 safety net around our own code, which is noted when it strikes.
@@ -11,11 +8,8 @@ A failed task is explained by the known faults that its tests see the same of. F
 seed of the stored patterns; no mark depends on it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
@@ -39,8 +33,7 @@ from .record import MOST_SHOWN, Record, judge_bleu
 from .scoring import Note, Score, ScoringError, read_references, read_sources, read_translations, score, why_low
 
 BY_HAND = "marked by hand, in class"
-SEARCH_SECONDS = 25.0
-"""CPU time of this process for the search of a submission's text."""
+SEARCH_SECONDS = 25.0  # CPU time of this process for the search of a submission's text
 UNDONE = "what is forbidden no longer refused, or the worker's own functions had changed,"
 
 
@@ -61,16 +54,8 @@ class Grader:
         self.implementations = {task.number: implementations_of(task, self.assignment) for task in tasks}
         self.code_of_tests = code_of_tests(self.assignment.folder, self.assignment.contract)
 
-    def judge(
-        self,
-        submission: Intake,
-        seed: int,
-        record: Record,
-        show_progress: bool = False,
-    ) -> Iterator[Record]:
-        """Judges one submission that has been taken in, with a record in which every part is pending.
-
-        Yields the record with what has become known so far, a finished one at last.
+    def judge(self, submission: Intake, seed: int, record: Record, show_progress: bool = False) -> Iterator[Record]:
+        """Judges a submission that was taken in; yields the record with what is known so far, a finished one at last.
 
         Raises: SandboxUnavailableError where the machine cannot contain the submission as asked, or something outside
         has ended the zygote or a worker, for which no test is blamed; RuntimeError outside a process's main thread.
@@ -87,18 +72,22 @@ class Grader:
                 mentions += find_mentions(handed_in, forbidden, submission.locate)
         except TimeoutError:
             copied.append(f"all of it: the search of the text was ended after {SEARCH_SECONDS:g} s of CPU time")
-        to_read = partial(listed, submission, own, assignment, copied, in_text)
+
+        def to_read(notices: Notices) -> tuple[str, ...]:
+            """What a person should read: kernels put back, copies, and uses of internals."""
+            places = ((component, submission.locate(component.partition(".")[0], 1)) for component in notices.unguarded)
+            undone = [f"{UNDONE} after calls of {component}: {place}" for component, place in places]
+            given, seen, locate = submission.release, notices.seen, submission.locate
+            internals = find_internals(submission.sources, own, forbidden, given, locate, seen, in_text)
+            return *undone, *copied, *internals
+
         notes = [*submission.notes, *(mention.removeprefix("note: ") for mention in mentions)]
         bleu, results = judge_translations(submission, assignment, self.references, notes.append)
         record = record.judged(results, notes, bleu=bleu, internals=to_read(Notices()))
         tested = [task for task in assignment.tasks if task.has_component_tests]
         known: dict[str, TaskResult] = {}
-        with Sandbox(
-            {name: source for name, source in submission.sources.items() if name not in assignment.own_tests},
-            assignment,
-            zygote=self.zygote,
-            locate=submission.locate,
-        ) as sandbox:
+        modules = {name: source for name, source in submission.sources.items() if name not in assignment.own_tests}
+        with Sandbox(modules, assignment, zygote=self.zygote, locate=submission.locate) as sandbox:
             for outcomes in self.tests.run(sandbox, seed, show_progress):
                 sandbox.budget.check_sandbox()
                 done = [t for t in tested if t.marker in outcomes and t.number not in known]
@@ -130,22 +119,6 @@ class Grader:
         if self.zygote.is_ours and self.zygote.has_ended:
             self.zygote.close()
             self.zygote = Zygote(self.assignment, self.level)
-
-
-def listed(
-    submission: Intake,
-    own: Collection[str],
-    assignment: Assignment,
-    copied: Iterable[str],
-    in_text: Iterable[Use],
-    notices: Notices,
-) -> tuple[str, ...]:
-    """Findings in a submission's own modules for a person to read: kernels put back, copies, and uses of internals."""
-    files = ((component, component.partition(".")[0]) for component in notices.unguarded)
-    undone = [f"{UNDONE} after calls of {component}: {submission.locate(module, 1)}" for component, module in files]
-    rules, given, locate = assignment.contract.forbidden, submission.release, submission.locate
-    internals = find_internals(submission.sources, own, rules, given, locate, notices.seen, in_text)
-    return *undone, *copied, *internals
 
 
 def left_to_people(task: Task, answers: str) -> TaskResult:
@@ -189,10 +162,7 @@ def judge_translations(
 def find_misconceptions(
     results: Iterable[TaskResult], tests: CollectedTests, sandbox: Sandbox, assignment: Assignment
 ) -> Iterator[TaskResult]:
-    """The failed tasks whose failures look like a known fault's, each with its finding.
-
-    Where there is no catalogue, on Gradescope, the finding is the hint that students see at home.
-    """
+    """The failed tasks that look like a known fault's, with the finding; without a catalogue, the hint of home."""
     failed = [result for result in results if result.state in (State.FAILED, State.ERROR)]
     if not failed:
         return

@@ -6,8 +6,6 @@
 Every text in the models below is free of control characters and cut to its length.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -16,16 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import (
-    AliasChoices,
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AliasChoices, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from foundation.assignment_file import Assignment, Task
 from foundation.texts import clean
@@ -100,7 +89,7 @@ class Part(Model):
             raise ValueError(f"task {self.number}: {self.state}, with the score {self.score}")
         return self
 
-    def in_state(self, state: State, score: float = 0.0, message: str | None = None) -> Part:
+    def in_state(self, state: State, score: float = 0.0, message: str | None = None) -> Self:
         """The part in another state, with the score where that state is a judgement."""
         message = self.message if message is None else message
         return self.changed(state=state, score=score if state.has_mark else None, message=message)
@@ -128,7 +117,7 @@ class Judgement(Model):
         is_refused = all(part.state is State.NOT_GRADED for part in self.parts)
         return self.parts[0].message if self.parts and is_refused else ""
 
-    def with_parts(self, parts: Iterable[Part], **facts: object) -> Judgement:
+    def with_parts(self, parts: Iterable[Part], **facts: object) -> Self:
         """The judgement with these parts, their score, and other fields."""
         parts = tuple(parts)
         return self.changed(parts=parts, score=total((part.score, part.points) for part in parts), **facts)
@@ -167,25 +156,25 @@ class Record(Model):
         states = {part.state for part in parts} | {test.state for part in parts for test in part.tests}
         return self.has_ended and all(state.is_final for state in states)
 
-    def taken_in(self, files: Mapping[str, str], seed_id: str = "") -> Record:
+    def taken_in(self, files: Mapping[str, str], seed_id: str = "") -> Self:
         """The record with the sha256 of each file, and the name of the seed of the tests' inputs, "" where none run."""
         kept = {clean(name, MAX_NAME): digest for name, digest in sorted(files.items())[:MAX_FILES]}
         return self.judged(files=kept, content_hash=content_hash(files), seed_id=seed_id)
 
-    def judged(self, results: Iterable[TaskResult] = (), notes: Iterable[str] = (), **facts: object) -> Record:
+    def judged(self, results: Iterable[TaskResult] = (), notes: Iterable[str] = (), **facts: object) -> Self:
         """The record with results of tasks, which replace earlier ones, notes, and other fields of the judgement."""
         known = {result.task.number: part_of(result) for result in results}
         parts = (known.get(part.number, part) for part in self.judgement.parts)
         notes = (*self.judgement.notes, *notes)[:MAX_NOTES]
         return self.changed(judgement=self.judgement.with_parts(parts, notes=notes, **facts))
 
-    def refused(self, reason: str, files: Mapping[str, str] = MappingProxyType({})) -> Record:
+    def refused(self, reason: str, files: Mapping[str, str] = MappingProxyType({})) -> Self:
         """The finished record of a submission that is there, but cannot be graded: no score, and the reason."""
         parts = (part.in_state(State.NOT_GRADED, message=reason) for part in self.judgement.parts)
         record = self.changed(judgement=self.judgement.with_parts(parts)).taken_in(files)
         return record.judged(notes=[f"not graded: {reason}"]).finished()
 
-    def given_up(self, reason: str) -> Record:
+    def given_up(self, reason: str) -> Self:
         """The record after the grader failed: what is pending will not be judged in this run."""
         message = f"not graded: {reason}"
         parts = (
@@ -194,18 +183,18 @@ class Record(Model):
         )
         return self.changed(judgement=self.judgement.with_parts(parts)).finished(error=reason)
 
-    def noted_of_run(self, text: str) -> Record:
+    def noted_of_run(self, text: str) -> Self:
         """The record with a note on this run, which another one of the same submission may lack."""
         return self.changed(run=self.run.changed(notes=(*self.run.notes, text)[:MAX_NOTES]))
 
-    def contained(self, layers: tuple[str, ...], printed: str) -> Record:
+    def contained(self, layers: tuple[str, ...], printed: str) -> Self:
         """The record once submitted code has run, with these layers of containment, and has printed this so far."""
         notes = self.run.notes
         if "seccomp" not in layers and UNSAFE not in notes:
             notes = (UNSAFE, *notes)[:MAX_NOTES]
         return self.changed(run=self.run.changed(layers=layers, printed=printed, notes=notes))
 
-    def finished(self, error: str = "") -> Record:
+    def finished(self, error: str = "") -> Self:
         """The record at the end of the grading; with an error where the grader gave up."""
         end = now()
         seconds = round(max(0.0, (end - self.run.started).total_seconds()), 2)  # a clock may be set back
@@ -256,7 +245,7 @@ def read_record(path: Path) -> Record | None:
     """The record in a file; None where there is none, or one of another version or form."""
     try:
         return Record.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
+    except (OSError, ValueError):
         return None
 
 

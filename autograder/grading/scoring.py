@@ -1,11 +1,5 @@
 r"""Scores a file of translations: BLEU, its interval, and a verdict for each threshold.
 
-    references = read_references("test.bpe")
-    translations = read_translations("translations.txt", expected=len(references))
-    result = score(translations, references)              # a Score: value, low, high, signature, ...
-    verdicts = judge(result, {"beginner": 0.3})           # a Verdict for each threshold
-    print(as_text(result, verdicts))
-
 BLEU (Papineni et al. 2002, section 2.3) of a corpus is sacreBLEU's; the course's text is already tokenized, so without
 its tokenizer. The interval is that of its bootstrap (Koehn 2004, section 3): half its width around the samples' mean.
 
@@ -54,8 +48,7 @@ MARKS = {
 }
 SIGN = re.compile(r"""(?<=\w)([.,!?;:'’"])|([.,!?;:'’"])(?=\w)""")
 """A sign that is attached to a word."""
-FEW = 0.05
-"""The share of lines below which a habit explains little, and the gain in BLEU likewise."""
+FEW = 0.05  # the share of lines below which a habit explains little, and the gain in BLEU likewise
 SAMPLED, LEAST_WORDS, LEAST_MOVED = 100, 3, 4
 ALIKE, UNLIKE = 0.6, 0.3
 """The share of words that a line has in common with a reference that it fits, and with one that it does not."""
@@ -75,14 +68,9 @@ def read_translations(
 ) -> list[str]:
     """Reads one translation per line, with byte-pair marks; an empty line is an empty translation.
 
-    Args:
-        source: a text file in UTF-8, or its content. Where every line has the form `src|||tgt`, `tgt` is taken.
-        expected: the number of references. Any other number of lines is an error; blank lines at the end are no
-            sentences, unless they are needed to have one for each reference.
-        name: the file's in messages; by default its path.
-        note: see `Note`.
-
-    Raises: ScoringError.
+    The source is a text file in UTF-8, or its content; where every line has the form `src|||tgt`, `tgt` is taken. Any
+    other number of lines than expected is an error; blank lines at the end are no sentences, unless they are needed to
+    have one for each reference. Raises: ScoringError.
     """
     written, name = _lines(source, name)
     lines = _without_blank_end(written, expected)
@@ -186,10 +174,7 @@ class Score:
 
 
 def score(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
-    """Scores translations against references, one each, in order; byte-pair marks of both are undone.
-
-    Raises: ScoringError where the numbers of sentences differ or are zero.
-    """
+    """Scores translations against references, in order; byte-pair marks of both are undone. Raises: ScoringError."""
     if len(hypotheses) != len(references) or not references:
         given = f"{counted(len(hypotheses), 'translation')} for {counted(len(references), 'reference')}"
         raise ScoringError(f"{given}; there must be one for each, in order")

@@ -86,10 +86,7 @@ def grade_submission(
 
 
 def grade_alone(path: Path, conditions: Conditions, store: Callable[[Record], None]) -> Record:
-    """Reads and grades one submission, and calls `store` with its record after each step.
-
-    Raises: IntakeError where there is nothing to be graded, and all that grading raises, once the record has it.
-    """
+    """Grades one submission; calls `store` after each step. Raises: IntakeError, and what grading raises."""
     assignment = conditions.assignment
     blank = record = new_record(name_of(path), assignment, conditions.grader_version)
     try:

@@ -36,8 +36,7 @@ KEPT = (*DEFINITIONS, *IMPORTS, *ASSIGNMENTS, ast.If, ast.Try, ast.Expr)
 MOST_NOTES = 5
 LIBRARIES = {"torch", "numpy", "einops", "__future__"} | sys.stdlib_module_names
 """Packages that are available during grading, whose star imports stay."""
-Line = tuple[str, str]
-"""Of a module: its text, and the place in a cell that it comes from."""
+Line = tuple[str, str]  # of a module: its text, and the place in a cell that it comes from
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,7 @@ class Cell:
 
 
 def read_notebook(content: bytes, name: str) -> list[Cell]:
-    """The code cells, and those with written answers, in their order.
-
-    Raises: RefusedError where it is not a notebook, or too large; the reason does not name the file.
-    """
+    """The code cells and written answers, in order. Raises: RefusedError, whose reason does not name the file."""
     if sum(map(content.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise RefusedError(f"a notebook of more than {MAX_VALUES:,} values; clear its output and save it again")
     try:
@@ -90,19 +86,13 @@ def _read_cell(cell: object, notebook: str, number: int) -> Cell | None:
     metadata = cell.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     marks = marks if isinstance(marks, dict) else {}
-    grade_id, is_answer = marks.get("grade_id"), marks.get("solution") is True
-    is_text = cell["cell_type"] == "markdown"
+    is_answer, is_text = marks.get("solution") is True, cell["cell_type"] == "markdown"
     if not is_answer and (is_text or marks.get("grade") is True):
         return None
-    return Cell(
-        notebook,
-        number,
-        source.replace("\r\n", "\n").replace("\r", "\n"),
-        grade_id if isinstance(grade_id, str) and ID.fullmatch(grade_id) else "",
-        is_answer,
-        is_locked=marks.get("locked") is True and not is_answer,
-        is_text=is_text,
-    )
+    text = source.replace("\r\n", "\n").replace("\r", "\n")
+    grade_id, is_locked = marks.get("grade_id"), marks.get("locked") is True and not is_answer
+    grade_id = grade_id if isinstance(grade_id, str) and ID.fullmatch(grade_id) else ""
+    return Cell(notebook, number, text, grade_id, is_answer, is_locked, is_text)
 
 
 @dataclass(eq=False)
@@ -196,7 +186,6 @@ def _changed_by(node: ast.stmt) -> set[str]:
 
 
 def _has_todo(node: ast.AST) -> bool:
-    """True if it contains the `raise NotImplementedError(…)` of a skeleton."""
     raised = (part.exc for part in ast.walk(node) if isinstance(part, ast.Raise))
     names = (part.func if isinstance(part, ast.Call) else part for part in raised)
     return any(isinstance(name, ast.Name) and name.id == "NotImplementedError" for name in names)
@@ -265,11 +254,9 @@ class Distribution:
         ]
         if not candidates:
             return None
-
-        def rank(statement: Statement) -> tuple[bool, bool]:
-            return statement.cell.is_answer, statement.node is not None and not _has_todo(statement.node)
-
-        chosen = max(reversed(candidates), key=rank)
+        chosen = max(
+            reversed(candidates), key=lambda each: (each.cell.is_answer, bool(each.node) and not each.has_todo)
+        )
         cells = list(dict.fromkeys(str(statement.cell) for statement in candidates))
         if len(cells) > 1:
             self.doubts[name] = f"{name} is defined in {' and in '.join(cells)}: the one in {chosen.cell} counts"

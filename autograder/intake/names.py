@@ -5,8 +5,6 @@ Uses of internals, which may be a way around that, are allowed, and listed for a
 of them (`sandbox/worker/shortcuts.py` and `audit.py`).
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re
@@ -30,8 +28,7 @@ CLASSES = "builtins", "types", "torch", "torch.nn"
 WATCHED = {"getattr", "setattr", "delattr"}
 """Built-in functions of which the worker sees what they reach, under their own names."""
 Named = ast.Name | ast.Attribute | ast.Call
-Use = tuple[str, int, str]
-"""Module, line, and name of what is used."""
+Use = tuple[str, int, str]  # module, line, and name of what is used
 MOST_INTERNALS, MOST_AT_HOME, MAX_CODE_SHOWN = 500, 20, 160
 MOST_MEANT, LONGEST, OTHERS = 12, 200, "a name of many meanings"
 """So many dotted names are followed of one name, and so many characters of each: statements can double them.

@@ -17,17 +17,15 @@ from pathlib import Path
 from foundation.assignment_file import released_folder
 from foundation.assignment_tables import Contract
 from foundation.command_line import UserError
-from foundation.texts import line_of, printable
+from foundation.texts import line_of
 
 from ..sandbox.worker.loading import OWN_MODEL
 
-Source = tuple[str, str]
-"""A module's path, for messages, and its text."""
+Source = tuple[str, str]  # a module's path, for messages, and its text
 Sources = Mapping[str, Source]
 """Modules by name: "layers", "__init__", and "tools.soft" for one in a folder beside the modules."""
 Locate = Callable[[str, int], str]
 """From a module's name and a line number to the place where the student finds that line."""
-SHOWN_NAME = 120
 MOST_PARTS = 200
 LONG_NAME = re.compile(rf"(?<!\w)(?:[^\W\d]\w*+[\s\\]*+\.[\s\\]*+){{{MOST_PARTS}}}")
 """A dotted name of so many parts: Python's parser takes gigabytes for one of 50,000, since it joins them one by one."""
@@ -42,11 +40,6 @@ class IntakeError(UserError):
 
 class RefusedError(Exception):
     """Within this package: the reason alone, to which the caller adds the submission's name."""
-
-
-def quote(name: str) -> str:
-    """A file name from a submission, safe to show in a message."""
-    return f"'{printable(name, SHOWN_NAME)}'"
 
 
 def file_of(module: str, path: str = "") -> str:

@@ -5,8 +5,6 @@ own. Names that the author chose are blank, those of libraries, builtins and the
 torch.relu(self.first(x))` reads as `_ = relu(self._(_))`. Docstrings, annotations and imports do not count.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import hashlib
@@ -53,10 +51,7 @@ class Statement:
 
 
 def numbered(text: str, fixed: Collection[str]) -> tuple[ast.Module, Numbers]:
-    """The tree of a module, its own names blank but for the fixed ones, and its numbered nodes; none without Python.
-
-    Raises: RecursionError where it is nested too deeply.
-    """
+    """A module's tree, own names blank, with its numbered nodes; none without Python. Raises: RecursionError."""
     tree, numbers = parse(text), Numbers()
     if not isinstance(tree, ast.Module):
         return ast.Module([], []), numbers

@@ -3,8 +3,6 @@
 The modules lie in one folder: the top, the package's folder, or one of these one level down.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +20,6 @@ from .cells import Cell, Distribution, read_notebook
 from .names import own_imports
 from .sources import (
     ADAPTERS,
-    SHOWN_NAME,
     IntakeError,
     RefusedError,
     Source,
@@ -31,30 +28,18 @@ from .sources import (
     decode,
     failing_module,
     file_of,
-    quote,
     read_release,
 )
-from .tree import (
-    ARCHIVES,
-    MAX_ANSWERS_BYTES,
-    MAX_ARCHIVE_BYTES,
-    TRANSLATIONS,
-    LooseFiles,
-    Tree,
-    is_clutter,
-    list_files,
-    list_zip,
-)
+from .tree import ARCHIVES, LIMITS, MAX_ARCHIVE_BYTES, TRANSLATIONS, LooseFiles, Tree, is_clutter, list_files, list_zip
 
-SHOWN_FILES = 3
+SHOWN_NAME, SHOWN_FILES = 120, 3
 MAX_NOTEBOOKS = 20
 MAX_MODULES = 50
 MAX_SOURCE_BYTES = 300_000  # all modules together
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within all bounds takes far less
 TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
 SUFFIXES = (*ARCHIVES, ".ipynb")
-EMPTY_CELL = "YOUR ANSWER HERE"
-"""The text of cells for answers as nbgrader hands them out."""
+EMPTY_CELL = "YOUR ANSWER HERE"  # the text of cells for answers as nbgrader hands them out
 
 
 class IntakeRefusedError(IntakeError):
@@ -131,7 +116,7 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
         raise IntakeRefusedError(path.name or str(path), reason, intake.hashes) from None
     form = release / ANSWERS
     is_form = form.is_file() and intake.answers.split() == form.read_text(encoding="utf-8").split()
-    intake.answers = "" if is_form else clean(intake.answers.strip(), MAX_ANSWERS_BYTES)
+    intake.answers = "" if is_form else clean(intake.answers.strip(), LIMITS[ANSWERS])
     intake.notes = list(dict.fromkeys(intake.notes))
     return intake
 
@@ -142,6 +127,11 @@ def name_of(path: Path | LooseFiles) -> str:
         return path.name
     path = Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow a link and name its target
     return path.stem if path.suffix.lower() in SUFFIXES else path.name
+
+
+def quote(name: str) -> str:
+    """A file name from a submission, safe to show in a message."""
+    return f"'{printable(name, SHOWN_NAME)}'"
 
 
 def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bool = False) -> None:
@@ -236,10 +226,7 @@ def near_places(paths: Iterable[str], package: str) -> list[Place]:
 
 
 def find_place(places: Sequence[Place], contract: Contract) -> Place | None:
-    """The one place with modules of the contract; without any, the one with notebooks; otherwise None.
-
-    Raises: RefusedError where there are two such places, equally deep.
-    """
+    """The place with modules of the contract, else the one with notebooks, else None. Raises: RefusedError for two."""
     for is_kind in (modules_of(contract).__contains__, is_notebook):
         having = sorted((place for place in places if any(map(is_kind, place.files))), key=lambda at: at.outer != "")
         equal = [place for place in having if bool(place.outer) == bool(having[0].outer)]
@@ -276,10 +263,7 @@ def some(files: Iterable[str]) -> str:
 
 
 def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> None:
-    """Takes in the contract's modules and those they import relatively.
-
-    Raises: RefusedError for too many or too large modules, and for one that is used and cannot be read.
-    """
+    """Takes in the contract's modules, and those that they import relatively. Raises: RefusedError."""
     sizes: list[int] = []
 
     def read(module: str) -> Source | None:

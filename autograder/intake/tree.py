@@ -22,7 +22,6 @@ from .sources import IntakeError, RefusedError
 NUMBERED = re.compile(r"(.*?[^/ ])((?:-[1-9]\d{0,3}| ?\([1-9]\d{0,3}\)){1,3})((?:\.[A-Za-z]+)*)", re.DOTALL)
 """Canvas makes `layers-1.py` of the second upload of `layers.py`, browsers `layers (1).py` of a second download."""
 MAX_MODULE_BYTES = 100_000
-MAX_ANSWERS_BYTES = 20_000
 MAX_ARCHIVE_BYTES = 50_000_000
 MAX_ENTRIES = 50_000  # of a folder or an archive; listing is cheap
 TRANSLATIONS = "translations.txt"
@@ -30,7 +29,7 @@ LIMITS = {
     ".py": MAX_MODULE_BYTES,
     ".ipynb": 100_000_000,  # pictures in its output included
     TRANSLATIONS: 10_000_000,
-    ANSWERS: MAX_ANSWERS_BYTES,
+    ANSWERS: 20_000,
 }
 """By the end of a file's name, the most bytes that are read."""
 ARCHIVES = (".zip",)

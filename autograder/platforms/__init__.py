@@ -4,5 +4,6 @@
     download.py     all of them; whose a download is
     blackboard.py   brightspace.py   canvas.py   gradescope.py   moodle.py   nbgrader.py
 
-Another platform is one more module, and its line in `download.PLATFORMS`.
+Another platform is one more module, its line in `download.PLATFORMS`, and the headings of its list of students in
+`classroom/headings.toml`.
 """

@@ -8,8 +8,6 @@ Upload grades takes CSV in UTF-8 or tabs in UTF-16, as it exports them. It finds
 the number behind its heading, `TITLE [Total Pts: 100 Score] |12345`; any other heading makes a new column of text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,16 +15,7 @@ from pathlib import Path
 
 from foundation.texts import as_score
 
-from .platform import (
-    Grade,
-    HandedIn,
-    Person,
-    Table,
-    first_line,
-    heading_in,
-    known_by_names,
-    table_of,
-)
+from .platform import Grade, HandedIn, Person, Table, first_line, heading_in, known_by_names, table_of
 
 FILE = re.compile(
     r"(?P<entry>(?P<title>.+?)_(?P<user>[^_]+)_attempt_(?P<time>\d{4}(?:-\d\d){5}))(?:_(?P<file>.+)|\.txt)", re.DOTALL

@@ -9,25 +9,13 @@ or Username; each line ends with a `#` of its own column. The export, which serv
 Feedback files go into a folder with the name of the student's in the download (Assignment, Add Feedback Files).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from foundation.texts import as_score, printable
 
-from .platform import (
-    Grade,
-    HandedIn,
-    Person,
-    Student,
-    Table,
-    heading_in,
-    known_by_names,
-    read_time,
-    table_of,
-)
+from .platform import Grade, HandedIn, Person, Student, Table, heading_in, known_by_names, read_time, table_of
 
 ENTRY = re.compile(
     r"(?P<entry>(?P<user>\d+)-\d+ - (?P<name>[^-]+(?:-[^-]+)*?) ?- (?P<time>\w+\.? \d{1,2}, \d{4} \d{3,4} ?[AP]M))"
@@ -71,13 +59,4 @@ def _feedback(student: Student) -> str | None:
     return f"{printable(match['entry'])}/feedback.html" if match else None
 
 
-BRIGHTSPACE = known_by_names(
-    "Brightspace",
-    ENTRY,
-    _describe,
-    marks_roster=frozenset({"orgdefinedid", END.lower()}),
-    columns={"number": ("orgdefinedid",)},
-    prefixes={"number": "#", "login": "#"},
-    table=_table,
-    feedback=_feedback,
-)
+BRIGHTSPACE = known_by_names("Brightspace", ENTRY, _describe, table=_table, feedback=_feedback)

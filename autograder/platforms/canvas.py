@@ -16,24 +16,13 @@ has given by hand, so students without a score are left out. Feedback files are 
 file's name they begin with (`infer_comment_context_from_filename`), and shown under that file's name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from foundation.texts import as_score
 
-from .platform import (
-    Grade,
-    HandedIn,
-    Person,
-    Student,
-    Table,
-    heading_in,
-    known_by_names,
-    table_of,
-)
+from .platform import Grade, HandedIn, Person, Student, Table, heading_in, known_by_names, table_of
 
 FILE = re.compile(
     r"(?:(?P<name>(?!LATE_|anon_)(?:[0-9A-Za-z_]|[^\x00-\x7f])+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
@@ -75,15 +64,4 @@ def _feedback(student: Student) -> str | None:
     return f"{match[0][: match.start('file')]}feedback.html" if match else None
 
 
-CANVAS = known_by_names(
-    "Canvas",
-    FILE,
-    _describe,
-    REASONS,
-    ids={"canvas": ("canvas id", "canvas_id")},
-    marks_roster=frozenset({"sis user id", "sis login id"}),
-    columns={"canvas": ("id",), "id": ()},
-    not_students=frozenset({"Points Possible", "Student, Test"}),
-    table=_table,
-    feedback=_feedback,
-)
+CANVAS = known_by_names("Canvas", FILE, _describe, REASONS, table=_table, feedback=_feedback)

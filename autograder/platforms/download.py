@@ -1,11 +1,4 @@
-"""Finds the submissions of a class in a folder, as each platform lays them out, and the strays among them.
-
-    download = read_download(Path("submissions"), assignment)
-
-Nothing is guessed: an entry that fits no rule of the layout is a stray, and is listed.
-"""
-
-from __future__ import annotations
+"""Finds the submissions of a class in a folder, as each platform lays them out; what fits no layout is a stray."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -60,9 +53,7 @@ def read_download(
     """Finds the submissions in an unpacked download; one more folder may lie around them.
 
     The layout is one of PLATFORMS; None = the first that recognises the folder. With a deadline, of clones the last
-    commit before it is read.
-
-    Raises: UserError where there is no submission in it, or it is a submission itself.
+    commit before it is read. Raises: UserError where there is no submission in it, or it is a submission itself.
     """
     files, listing = assignment.contract.files, list_folder(folder)
     modules = [name for name in listing.files if name in files]

@@ -9,8 +9,6 @@ programs for git to run: so it is cloned once more, which git does with reposito
 (`git-upload-pack`), and commits are read in ours.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil
@@ -87,10 +85,7 @@ class GitError(Exception):
 
 
 def submission_in(clone: Path, deadline: datetime | None) -> tuple[Path, datetime | None, datetime]:
-    """The submission in a clone, its time, None where nothing was committed before the deadline, and the last commit's.
-
-    Raises: GitError where its repository cannot be read.
-    """
+    """The submission in a clone, its time, None if nothing was in time, and the last commit's. Raises: GitError."""
     if (clone / ".git").is_symlink() or not (clone / ".git").is_dir():
         raise GitError(".git is not a folder")
     borrowed = ("commondir", "objects/info/alternates", "objects/info/http-alternates")
@@ -165,10 +160,6 @@ GIT = Platform(
     "clones of git repositories",
     lambda listing: 2 * len(_clones_in(listing)) > len(listing.folders),  # most folders are clones
     read_clones,
-    ids={"github": ("github_username", "github username", "github")},
-    are_logins=True,
-    marks_roster=frozenset({"github_id"}),
-    columns={"github": ("github_username", "username")},  # of Classroom 50, and of the old GitHub Classroom
     note=NOTE,
     before=read_clones,
 )

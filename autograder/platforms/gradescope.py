@@ -6,8 +6,6 @@ The metadata name the submitters, all partners of a group, and the time; keys ha
 submitted code printed, so they are read as plain data.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -13,8 +13,6 @@ worksheet's date (`mod/assign/feedback/offline` in moodle/moodle). Feedback comm
 belongs to the student whose number its name has in the second place (`mod/assign/feedback/file/importziplib.php`).
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Sequence
@@ -71,16 +69,4 @@ def _feedback(student: Student) -> str | None:
     return f"{name}_{number}_assignfeedback_file_feedback.html" if number.isdecimal() else None
 
 
-MOODLE = known_by_names(
-    "Moodle",
-    ENTRY,
-    _describe,
-    REASONS,
-    ids={"moodle": ("participant",)},
-    numbers_groups=True,
-    marks_roster=frozenset({"maximum grade", "last modified (grade)"}),
-    columns={"moodle": ("identifier", "participant")},
-    prefixes={"moodle": "Participant "},
-    table=_table,
-    feedback=_feedback,
-)
+MOODLE = known_by_names("Moodle", ENTRY, _describe, REASONS, table=_table, feedback=_feedback)

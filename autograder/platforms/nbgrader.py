@@ -3,8 +3,6 @@
 Its submissions are `submitted/STUDENT/ASSIGNMENT/`, with the time of the submission in `timestamp.txt`.
 """
 
-from __future__ import annotations
-
 from foundation.command_line import UserError
 from foundation.texts import printable
 

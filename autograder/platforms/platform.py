@@ -1,7 +1,5 @@
 """The contents of a download: submissions, people, strays, times. Students, and the parts of a platform."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -34,16 +32,11 @@ Line: TypeAlias = Annotated[str, BeforeValidator(lambda text: printable(text) if
 
 @dataclass(frozen=True)
 class Person:
-    """A student or a group, as far as the download knows.
-
-    `ids` are by kind: "canvas", "moodle", "number", "login", "github", "email", as in rosters, and others, which only
-    distinguish people. Where `is_plain`, the platform has left spaces, punctuation and capitals out of the name; others
-    may then share it.
-    """
+    """A student or a group, as far as the download knows."""
 
     name: str  # as the platform writes it; "" where it gives none
-    ids: Mapping[str, str] = field(default_factory=dict)
-    is_plain: bool = False
+    ids: Mapping[str, str] = field(default_factory=dict)  # by kind, as in rosters; others only distinguish people
+    is_plain: bool = False  # whether it has no spaces, punctuation and capitals there; others may then share it
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,13 +226,6 @@ class Platform:
     title: str  # for people
     recognises: Callable[[Listing], bool]  # whether a folder has the layout of its downloads
     read: Callable[[Listing], Read]  # of such a folder; a `UserError` has the reason why it cannot be used
-    ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # kinds of its own: their headings in any roster
-    are_logins: bool = False  # whether its ids are the course's logins where a roster has none of them
-    numbers_groups: bool = False  # whether groups have such ids too, which may be a student's
-    marks_roster: frozenset[str] = frozenset()  # headings in lower case, any of which only its roster has
-    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of that roster, before `roster.COLUMNS`
-    prefixes: Mapping[str, str] = field(default_factory=dict)  # what stands before an id there, by kind
-    not_students: frozenset[str] = frozenset()  # names in its roster of those who are none
     table: Callable[[Sequence[Grade], str, float], Table] | None = None  # by heading or title, and most points
     feedback: Callable[[Student], str | None] | None = None  # the file's name by which it finds the student
     note: str = ""  # what to know about the times in its downloads

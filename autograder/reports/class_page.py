@@ -3,8 +3,6 @@
 On its page, on one screen of a terminal, and in summary.csv.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,15 +29,11 @@ ABOUT = ("id", "name", "submission", "late", "status", "reason", "score", "max_s
 CIRCUMSTANCES = ("late_days", "percent_off", "comments")
 """Columns of summary.csv before and after those of the parts."""
 N_BINS = 20
-MOST_BLEU = 0.75
-"""More than a model of this assignment reaches."""
+MOST_BLEU = 0.75  # more than a model of this assignment reaches
 
 
 def tasks_of(results: Sequence[Result]) -> list[tuple[Part, float | None, dict[str, int]]]:
-    """The class in each task: somebody's part, the mean, and how many submissions are in each state, as graded.
-
-    The mean is that of the students' points that count, before lateness; None where nobody has any.
-    """
+    """Each task: a part, the mean of what counts before lateness, and how many submissions are in each state."""
     marks = [result.mark for result in results if result.mark and not result.mark.excused]
     rows = []
     for same in by_task(records_of(results).values()):
@@ -62,10 +56,7 @@ def records_of(results: Iterable[Result]) -> dict[str, Record]:
 
 
 def cases_in(results: Sequence[Result], roll: Roll, assignment: Assignment) -> list[tuple[str, list[str]]]:
-    """The key of each submission that a person should look at, and why, the most urgent first.
-
-    Those on which people have decided as a whole are left out.
-    """
+    """The keys of undecided submissions that a person should look at, and why, the most urgent first."""
     records, names = records_of(results), roll.names()
     with_file: dict[str, list[str]] = {}  # keys by the hash of their translations
     for key, record in records.items():
@@ -118,10 +109,7 @@ def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]
 
 
 def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> list[tuple[Fault, str, list[str]]]:
-    """All named misconceptions that the catalogue has, each with the title of its task and the keys of submissions.
-
-    Of equally frequent ones the earlier task comes first.
-    """
+    """The named misconceptions, the most frequent first, with the title of the task and the keys of submissions."""
     keys: dict[str, dict[str, None]] = {}
     titles = {}
     for key, record in records.items():
@@ -134,10 +122,7 @@ def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> lis
 
 
 def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
-    """The items of rubrics that anybody who tried has lost, the most often lost first, with numbers of submissions.
-
-    An item is lost by its own tests, or because another item is missing, without which it is worth nothing.
-    """
+    """The rubric items that those who tried have lost, also for want of another item, the most often lost first."""
     losses: dict[tuple[str, str], list[bool]] = {}
     for part in (part for same in by_task(records) for part in same):
         for item in part.items if part.state is not State.NOT_ATTEMPTED else ():
@@ -198,10 +183,7 @@ def histogram(scores: Sequence[float], top: float) -> list[dict[str, float]]:
 
 
 def write_summary(results: Sequence[Result], output: Path) -> None:
-    """Writes summary.csv in one piece, one flat row per student; empty where there is no mark.
-
-    At least one student has been graded.
-    """
+    """Writes summary.csv in one piece, a row per student, of whom at least one has been graded."""
     numbers = [same[0].number for same in by_task(records_of(results).values())]
     heading = [*ABOUT, *numbers, *(f"{number} state" for number in numbers), *CIRCUMSTANCES]
     max_score = next(iter(records_of(results).values())).judgement.max_score

@@ -3,8 +3,6 @@
 A student without a score has no mark there, either: never a zero.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -22,8 +20,7 @@ from ..platforms.download import PLATFORMS
 from ..platforms.platform import Grade, Person, Student, Table
 
 Cell = str | float | None
-STUDENTS = "students"
-"""The folder of their pages, within that of the marks."""
+STUDENTS = "students"  # the folder of their pages, within that of the marks
 BYTE_ORDER_MARK = "\ufeff"
 FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
 """The place before a formula of spreadsheets: at the beginning, or after a character that may separate cells."""

@@ -1,14 +1,9 @@
 """Our marks in nbgrader's gradebook, for its formgrader, feedback and export.
 
-    book = Gradebook("notebooks", assignment)      # a course's folder
-    book.write("anna", mark, intake)
-
 nbgrader's own autograding runs submitted code beside its database; these marks come from the sandbox. Feedback is made
 from the notebooks that were handed out: the text of answers is put into the cells of the release, and neither outputs
 nor metadata of the student's own notebooks are used.
 """
-
-from __future__ import annotations
 
 import ast
 import json
@@ -40,14 +35,12 @@ from .terminal import text_of
 
 HANDED_OUT = ROOT / "notebooks" / "release"
 """The students' notebooks, by nbgrader's name of the assignment."""
-STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
-"""An id, which becomes a folder's name."""
+STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")  # an id, which becomes a folder's name
 DEFINITION = re.compile(r"^(?:class|def) (\w+)", re.MULTILINE)
 WIDTH = 100  # of a line in a page of nbgrader, which cuts longer ones
 MISSING = "# The submission has no definition of {name}."
 
-Json = dict[str, Any]
-"""A notebook, or a cell, as nbformat defines it."""
+Json = dict[str, Any]  # a notebook, or a cell, as nbformat defines it
 
 
 class Gradebook:

@@ -4,8 +4,6 @@ Submissions decide on texts in them: everything is escaped, and a content securi
 or run anything but the page's own style and script.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,13 +28,10 @@ from .exports import STUDENTS
 from .terminal import details_of
 
 CLASS, SIMILAR = "class.html", "similar.html"
-CONTEXT = 2
-"""Lines shown around those that two submissions share."""
-MOST_LINES = 80
-"""Of an excerpt."""
+CONTEXT = 2  # lines shown around those that two submissions share
+MOST_LINES = 80  # of an excerpt
 TEMPLATES = Path(__file__).parent / "templates"
-MOST_CHARACTERS = 150
-"""Of a line of code."""
+MOST_CHARACTERS = 150  # of a line of code
 
 
 def make_environment(templates: Path, **filters: Callable[..., object]) -> jinja2.Environment:
@@ -134,10 +129,7 @@ def write_similar_page(
 
 
 def excerpt(module: str, shared: Sequence[int], written: Written) -> tuple[str, list[tuple[int, str, bool]]]:
-    """A title that says where the student finds the shared lines of a module; these lines with those around them.
-
-    Each line has its number in the module, and whether it is shared.
-    """
+    """The place of shared lines, and these with those around them: number, text, and whether it is shared."""
     text, first, last = written.texts[module], shared[0], shared[-1]
     if origins := written.places.get(module):
         title = origins[first - 1] or f"{module}.py"

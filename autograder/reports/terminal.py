@@ -1,7 +1,5 @@
 """A record as text: a table for people, and what a student reads about one part of it, wherever it is shown."""
 
-from __future__ import annotations
-
 from foundation.texts import as_score, counted, printable
 
 from ..grading.record import MAX_TEXT, MOST_SHOWN, Part, Record, Run

@@ -24,8 +24,7 @@ from .collection import Collection, item_of
 
 FRESH_WORKERS = 4
 """In each of so many workers a test must pass that failed in one that other components have used."""
-SECONDS_A_FILE = 15.0
-"""CPU time of this process for all tests of a file."""
+SECONDS_A_FILE = 15.0  # CPU time of this process for all tests of a file
 
 TOO_LONG = "checking timed out: the returned value is too large, or has too many parts, to compare"
 

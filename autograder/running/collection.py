@@ -4,8 +4,6 @@ pytest collects and is done. A test is then called with its parameters, `submiss
 need pytest's own protocol, which takes as long as a tenth of a whole grading.
 """
 
-from __future__ import annotations
-
 import inspect
 import io
 import itertools
@@ -36,8 +34,7 @@ from ..testing.arguments import quotes
 from ..testing.case import Case, SubmissionUnderTest, default_dtype
 from ..testing.results import CheckFailed, CollectionError, Outcome, State, UnreadableError
 
-LONG = 5
-"""Seconds after which a student is told which test is running."""
+LONG = 5  # seconds after which a student is told which test is running
 
 _numbers = itertools.count()
 
@@ -176,10 +173,7 @@ class Collection:
             raise CollectionError(f"the component tests could not be collected{why}")
 
     def describe(self, error: BaseException) -> tuple[State, str]:
-        """State and message of a test that ended with an exception, but no failed check and no TODO.
-
-        What it means differs between the sandbox, the proof, and this: a student's own process.
-        """
+        """State and message of a test that ended with an exception; the sandbox and the proof have their own."""
         frames = traceback.extract_tb(error.__traceback__)
         lines = [] if isinstance(error, SyntaxError) else own_lines(frames)  # that one names its own place
         return State.ERROR, "\n  ".join([f"{type(error).__name__}: {error}", *lines])

@@ -3,7 +3,7 @@
 import csv
 import html
 import re
-import zipfile
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,9 +18,11 @@ from autograder.classroom.grading import RECORDS, Results, grade_class
 from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.submission import Conditions, open_grader
+from autograder.reports.exports import as_zip
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, SKELETON
+from foundation.whole_files import write_whole
 
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
@@ -64,6 +66,12 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def examples_in(file: str) -> dict:
+    """The examples in a file of this folder, which explains them; in it, {title} is that of the assignment."""
+    text = Path(__file__).parent.joinpath(file).read_text(encoding="utf-8")
+    return tomllib.loads(text.replace("{title}", ASSIGNMENT.title))
+
+
 def words_of(page: str) -> str:
     """The text of a page, without its style and script."""
     plain = re.sub(r"<(style|script)>.*?</\1>", "", page, flags=re.DOTALL)
@@ -95,13 +103,8 @@ def lay(tmp_path):
 
     def write(files: Mapping[str, str]) -> Path:
         for name, content in files.items():
-            path = tmp_path / "download" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if name.endswith(".zip"):
-                with zipfile.ZipFile(path, "w") as archive:
-                    archive.writestr("layers.py", content)
-            else:
-                path.write_text(content)
+            packed = as_zip({"layers.py": content.encode()}) if name.endswith(".zip") else content
+            write_whole(tmp_path / "download" / name, packed)
         return tmp_path / "download"
 
     return write
@@ -111,8 +114,7 @@ def lay(tmp_path):
 def folder(tmp_path):
     """Three submissions of one line each."""
     for name in ("anna", "bob", "carl"):
-        (tmp_path / "class" / name).mkdir(parents=True)
-        (tmp_path / "class" / name / "layers.py").write_text(f"# by {name}\n")
+        write_whole(tmp_path / "class" / name / "layers.py", f"# by {name}\n")
     return tmp_path / "class"
 
 

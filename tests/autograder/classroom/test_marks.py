@@ -13,7 +13,7 @@ from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import LatePolicy
 
-from ..conftest import ASSIGNMENT, VERSION, judged, record_of
+from ..conftest import ASSIGNMENT, VERSION, examples_in, judged, record_of
 
 DUE = datetime(2026, 12, 18, 23, 59, tzinfo=UTC)
 POLICY = LatePolicy(DUE, grace_hours=1, percent_per_day=10, most_percent=25)
@@ -40,40 +40,25 @@ def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     assert mark.needs_review == ("1.4: 12.5 by hand of 10 points; enter other points, or withdraw these",)
 
 
-def after(**time: float) -> dict[str, datetime]:
-    return {"submitted": DUE + timedelta(**time)}
+EXAMPLES = examples_in("classroom/lateness.toml")["examples"]
 
 
-UNREAD = {"unread_time": "'yesterday'"}
-
-
-@pytest.mark.parametrize(
-    "when, by_person, days, percent",
-    [
-        (after(hours=1), None, 0, 0),
-        (after(hours=1, seconds=1), None, 1, 10),
-        (after(days=1), None, 1, 10),
-        (after(days=1, seconds=1), None, 2, 20),
-        (after(days=400), None, 400, 25),
-        (after(days=9), 0, 0, 0),
-        ({"is_late": True}, 2, 2, 20),
-        ({"is_late": True}, None, "late, but nobody knows by how much: enter late days", 0),
-        (UNREAD, 2, 2, 20),
-        (UNREAD, None, "the time of submission cannot be read ('yesterday'): enter late days", 0),
-        ({}, None, None, 0),
-    ],
-)
-def test_what_lateness_costs_and_what_a_person_has_to_decide(when, by_person, days, percent):
+@pytest.mark.parametrize("case", EXAMPLES, ids=str)
+def test_what_lateness_costs_and_what_a_person_has_to_decide(case):
     """An unknown time is never in time; points by hand count before."""
-    decided = {("points", "1.2"): by_hand(4.0), ("late", WHOLE): by_hand(by_person)}
-    mark = mark_of(judgement(), decided, POLICY, Student("anna", "Anna", **when))
+    handed_in = case.get("handed_in", {})
+    if "after" in case:
+        handed_in = {"submitted": DUE + timedelta(**case["after"])}
+    anna = Student("anna", "Anna", **handed_in)
+    decided = {("points", "1.2"): by_hand(4.0), ("late", WHOLE): by_hand(case.get("days"))}
+    mark = mark_of(judgement(), decided, POLICY, anna)
     assert mark.earned == 90
-    if isinstance(days, str):
-        assert mark.score is None and mark.needs_review[0].startswith(days)
+    if "review" in case:
+        assert mark.score is None and mark.needs_review[0].startswith(case["review"])
     else:
-        assert (mark.lateness.days, mark.lateness.percent, mark.needs_review) == (days, percent, ())
-        assert mark.score == pytest.approx(90 * (1 - percent / 100))
-    assert mark_of(judgement(), {}, None, Student("anna", "Anna", **when)).score == 100, "without a policy"
+        assert (mark.lateness.days, mark.lateness.percent) == (case.get("late"), case["percent"])
+        assert mark.score == pytest.approx(90 * (1 - case["percent"] / 100)) and mark.needs_review == ()
+    assert mark_of(judgement(), {}, None, anna).score == 100, "without a policy"
 
 
 def test_a_time_without_a_zone_is_in_that_of_the_due_date():

@@ -12,7 +12,9 @@ from autograder.grading.provenance import Seeds
 from autograder.platforms.platform import HandedIn, Person, Student
 from foundation.command_line import UserError
 
-from ..conftest import ASSIGNMENT, SEEDS, kept, put, run
+from ..conftest import ASSIGNMENT, SEEDS, examples_in, kept, put, run
+
+EXAMPLES = examples_in("classroom/rosters.toml")
 
 
 def test_odd_entries_stop_only_themselves(folder, output, log):
@@ -65,25 +67,11 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
 
 
 def test_a_student_is_found_by_id_mail_name_or_entry_and_a_group_by_its_own():
-    """Accents may be typed in any way, or left out: a platform may export each as a character of its own."""
-    members = (
-        Student(id="anna", name="Anna", key="anna", entry="anna"),
-        Student(id="4711", name="Anna Lund", ids={"email": "al@example.org"}, key="lund_55", entry="lund_55.zip"),
-        Student(id="1", name="Jose\u0301 Nun\u0303ez", key="1"),
-        *(Student(id=f"k{n}", name="Kim Lee", key=f"kim{n}") for n in (1, 2)),
-        *(Student(id=f"t{n}", name=f"T{n}", key="team", entry="hw-team", group="Team 1") for n in (1, 2)),
-    )
+    members = tuple(Student(**member) for member in EXAMPLES["members"])
     roll = Roll(assignment="a", layout="plain", folder="class", has_roster=True, members=members, left_out=())
-    names = {
-        "4711": ("4711", "anna lund", "Lund, Anna", "AL@example.org", "lund_55.zip", "lund_55"),
-        "1": ("José Nuñez", "jose nunez"),
-        "anna": ("Anna",),
-        "t1": ("T1",),
-        "t1 t2": ("team 1", "hw-team"),
-    }
-    for ids, texts in names.items():
-        for text in texts:
-            assert " ".join(student.id for student in find_students(roll, text)) == ids
+    for case in EXAMPLES["found"]:
+        for text in case["by"]:
+            assert [student.id for student in find_students(roll, text)] == case["ids"]
     with pytest.raises(UserError, match=r"^kim lee: 2 students are called so; name one by id: k1, k2$"):
         find_students(roll, "kim lee")
 
@@ -113,84 +101,24 @@ def owners(roster, *people):
     return [" ".join(student.id for student in owned[submission]) for submission in submissions]
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ('id,name\n1,"Tables, Robert"\n', "Robert Tables"),
-        ("First Name,Last Name,Role\nRobert,Tables,\nC,D,Instructor\nE,F,TA\n", "Robert Tables"),
-        ("id;name;Essay, draft, notes, and sources\n7;Robert Tables;5\n", "Robert Tables"),
-        ('id\tname\t"a;b;c;d,e,f,g"\n7\tRobert Tables\t\n', "Robert Tables"),
-        ("id,name\n7,Robert\u00a0Tables\n", "Robert\u00a0Tables"),  # a space that keeps words together
-        ('LastName,FirstName,ID,SIS User ID,SIS Login ID\n"Tables, Jr.",Robert,1,u1,rt\n', "Robert Tables, Jr."),
-    ],
-)
-def test_a_line_is_a_student_whose_first_name_comes_first(roster, text, name):
-    (student,) = roster(text, "utf-8-sig")
-    assert student.name == name
-    assert owners([student], Person("tablesjrrobert" if "Jr" in name else "tablesrobert")) == [student.id]
+@pytest.mark.parametrize("case", EXAMPLES["named"])
+def test_a_line_is_a_student_whose_first_name_comes_first(roster, case):
+    (student,) = roster(case["roster"], "utf-8-sig")
+    assert student.name == case["name"]
+    assert owners([student], Person("tablesjrrobert" if "Jr" in case["name"] else "tablesrobert")) == [student.id]
 
 
-GROUPS = "id,name,canvas id,participant,group,e-mail\n" + "".join(
-    f"{name.lower()},{name},{id_},{group},{name[0]}@x.org\n"
-    for name, id_, group in [
-        ("Anna", "55,55", "Group 1.1"),
-        ("Ben", "56,56", "Group 1.1"),
-        ("Cara", "57,57", "Group 11"),
-        ("Dan", "58,58", "Group 11"),
-        ("José Roy", "61,61", "C"),
-        ("Jose Roy", "62,62", "C++"),
-        ("Eve", "63,63", "C#"),
-        ("Fay", "64,64", "team a"),
-        ("Gus", "65,65", "Team A"),
-        ("Kim Lee", "66,66", ""),
-        ("Lee Kim", "67,67", "!!"),
-        ("Zoe von Berg", "68,68", ""),
-    ]
-)
+def person_of(table: dict[str, str] | list[dict[str, str]]) -> Person | tuple[Person, ...]:
+    if isinstance(table, list):
+        return tuple(map(person_of, table))
+    ids = {kind: value for kind, value in table.items() if kind not in ("name", "plain")}
+    return Person(table.get("name", ""), ids, table.get("plain", False))
 
 
-def canvas_(name, id_):
-    return Person(name, {"canvas": id_}, is_plain=True)
-
-
-def moodle_(name, id_):
-    return Person(name, {"moodle": id_})
-
-
-@pytest.mark.parametrize(
-    ("people", "ids"),
-    [
-        ([Person("Anna")], ["anna ben"]),  # who handed in nothing shares what the group did
-        ([canvas_("anna", "55")], ["anna ben"]),
-        ([Person("", {"login": "ben"}), Person("Cara")], ["ben anna", "cara dan"]),
-        ([Person("Anna"), Person("Ben")], ["anna", "ben"]),
-        ([(Person("Anna"), Person("Ben"))], ["anna ben"]),
-        ([(Person("Anna"), Person("Nobody"))], [""]),
-        ([Person("", {"email": "Z@X.ORG"})], ["zoe von berg"]),
-        *(([Person(name)], ["zoe von berg"]) for name in ("Zoe  von BERG", "von_berg_zoe", "bergzoevon", "zoevonbérg")),
-        ([Person("Kim Lee", {"canvas": "66"})], ["kim lee"]),
-        ([Person("Kim Lee")], [""]),
-        ([Person("Kim Lee", {"login": "lee kim"}), canvas_("", "66")], ["lee kim", "kim lee"]),
-        ([moodle_("Group 1.1", "501")], ["anna ben"]),
-        ([moodle_("Group 1.1", "57")], ["anna ben"]),
-        ([moodle_("Group 1-1", "501")], [""]),
-        ([moodle_("C", "501"), moodle_("C++", "502"), moodle_("C#", "503")], ["josé roy", "jose roy", "eve"]),
-        ([moodle_("Team A", "501")], [""]),
-        ([Person("", {"github": "group-1-1"})], [""]),
-        ([canvas_("group11", "55")], ["anna ben"]),
-        ([canvas_("group11", "58")], ["cara dan"]),
-        ([canvas_("group11", "99")], [""]),
-        ([canvas_("eve", "63"), canvas_("eve", "99")], ["eve", ""]),
-        ([canvas_("eve", "55")], [""]),
-        ([Person("José Roy"), Person("Jose Roy")], ["josé roy", "jose roy"]),
-        ([Person("Evé"), Person("Evè")], ["", ""]),
-        ([moodle_("Eve", "99")], [""]),
-        ([Person("x", {"moodle": "eve"}), Person("y", {"canvas": "61"})], ["", "josé roy"]),
-    ],
-)
-def test_names_that_come_to_the_same_are_never_taken_for_each_other(roster, people, ids):
+@pytest.mark.parametrize("case", EXAMPLES["taken"])
+def test_names_that_come_to_the_same_are_never_taken_for_each_other(roster, case):
     """As it is spelled comes first, an id decides, and what is left is for a person, such as half a group."""
-    assert owners(roster(GROUPS), *people) == ids
+    assert owners(roster(EXAMPLES["groups"]), *map(person_of, case["people"])) == case["ids"]
 
 
 def test_an_address_may_be_a_login(roster):
@@ -221,20 +149,8 @@ def test_a_roster_that_fits_nobody_says_which_column_would(roster, person, words
     assert words in hint and bool(words) == bool(hint)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "1: no column with names or ids; expected id, name, email, …, not an empty line"),
-        ("id,name\n", "no students in it"),
-        ("id,name\n1,Anna\n1,Bob\n", "3: 1 is there twice; keep one line"),
-        ('id,name\n1,"Anna\nSmith"\n1,Bob\n', "roster.csv:4: 1 is there twice"),  # as an editor counts lines
-        ("name\nAsh, Anna\n", "2: 2 cells where the heading has 1; put cells with a comma in quotes"),
-        ('id,name\n1,"Anna\n', "not valid CSV"),
-        ("id,name\n1,Jörg\n", "not UTF-8"),
-        ('id,name,sid\n1,Anna,2\n2,Bob,"1,3146E+17"\n', "3: 1,3146E+17 is rounded by a spreadsheet"),
-    ],
-)
-def test_an_odd_roster_is_one_line(roster, text, reason):
+@pytest.mark.parametrize("case", EXAMPLES["refused"])
+def test_an_odd_roster_is_one_line(roster, case):
     with pytest.raises(UserError) as caught:
-        roster(text, "latin-1" if reason == "not UTF-8" else "utf-8")
-    assert reason in str(caught.value) and "\n" not in str(caught.value)
+        roster(case["roster"], case.get("encoding", "utf-8"))
+    assert case["reason"] in str(caught.value) and "\n" not in str(caught.value)

@@ -66,23 +66,15 @@ def test_what_everybody_has_and_a_few_equal_lines_say_nothing():
     assert not find_matches(class_of([{1, 2, 3}, {1, 2, 3}])).pairs
 
 
-def disguised(text: str) -> str:
-    """The same code without comments, in another layout, and with other names inside functions."""
-    other = ast.unparse(ast.parse(text))
-    for old, new in {"scores": "energies", "weights": "alphas", "centred": "shifted", "variance": "spread"}.items():
-        other = re.sub(rf"(?<![.\w]){old}(?!\w|=)", new, other)
-    return other
-
-
 @pytest.mark.slow
 def test_the_command_and_its_page(tmp_path):
-    """A copy in disguise and nobody else; what cannot be read, with the reason; nothing runs."""
+    """A copy without comments and nobody else; what cannot be read, with the reason; nothing runs."""
     right = {name: (REFERENCE / f"{name}.py").read_text() for name in ("embedding", "attention", "layers")}
     of_ben = {name: re.sub(r"\bself\b", "this", text) for name, text in right.items()}
     marked = re.sub("( return .*)", r"\1  # <script>alert(1)</script><img src=x>", of_ben["attention"])
     class_ = {"amina": right, "ben": of_ben | {"attention": f"open({str(tmp_path / 'ran')!r}, 'w')\n{marked}"}}
     class_ |= {"eva": right, "gina": {"layers": "x = 1" + "+1" * 1500}, "ines": right}
-    class_["jan"] = {name: disguised(text) for name, text in of_ben.items()}
+    class_["jan"] = {name: ast.unparse(ast.parse(text)) for name, text in of_ben.items()}
     for student, files in class_.items():
         for name, text in files.items():
             write_whole(tmp_path / "class" / student / f"{name}.py", text)

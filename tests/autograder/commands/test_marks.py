@@ -11,6 +11,7 @@ from autograder.own_work.questions import Question
 from autograder.own_work.sheets import Sheet, write_key
 
 from ..conftest import ASSIGNMENT, changed_assignment, rows_of, two_tests, words_of
+from .test_classes import MISTAKES
 
 LATE = "due = 2026-01-01T00:00:00Z\npercent_per_day = 10\nmost_percent = 50"
 WITH_POINTS = ("points = 0\nby_hand = true", "points = 8\nby_hand = true")
@@ -96,20 +97,9 @@ def test_a_sitting_gives_points(typed, output, tmp_path):
     assert typed.run(*words, "1.3") == 2 and "--task 1.3: it has points without a sitting" in typed.err
 
 
-MISTAKES = (
-    ("override ana --task 1.3 --points 4", "ana: no student of the class is called so"),
-    ("override anna --task 1.33 --points 4", "--task 1.33: no such task; there are 1.1, "),
-    ("override anna --task 1.3 --points 40", "--points 40: expected 0 to 14"),
-    ("override anna --task 1.3 --points nan", "--points nan: expected 0 to 14"),
-    ("override anna --task all --item values", "--item needs a task: name it with --task"),
-    ("override anna --task whole --points 400", "--points 400: expected 0 to"),
-    ("override anna --points 4", "--task is missing: its number, all, or whole"),
-)
-
-
 def test_mistakes_are_one_line_and_change_nothing(typed, output, tmp_path):
     typed.grade()
-    for words, message in MISTAKES:
+    for words, message in MISTAKES["decisions"].items():
         assert typed.decide(*words.split(), "--why", "because") == 2
         assert typed.err.count("\n") == 1 and message in typed.err
     assert not (output / "decisions.jsonl").exists()

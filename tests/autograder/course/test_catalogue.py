@@ -11,6 +11,8 @@ from foundation.places import REFERENCE
 from release.leaks import LeakFinder
 from release.skeleton import make_skeleton, read_folder
 
+from ..conftest import examples_in
+
 
 @pytest.fixture(scope="module")
 def faults(assignment):
@@ -50,50 +52,19 @@ def test_descriptions_complete_the_sentence_and_hints_are_sentences_without_a_so
     assert finder.leaks_in("hints.md", page.encode()) == []
 
 
-HEAD = 'component = "layers.LayerNorm"\ntask = "1.4"\n'
-FOUND = "variance + self.epsilon"
-FAULT = """
-[[fault]]
-id = "one"
-when = "does so"
-hint = "Look there."
-severity = "subtle"
-find = "variance + self.epsilon"
-replace = "variance"
-"""
+EXAMPLES = examples_in("course/mistakes.toml")
 
 
-def read(folder, text):
+@pytest.mark.parametrize("case", EXAMPLES["mistakes"], ids=lambda case: case["message"])
+def test_mistakes_say_where_they_are(tmp_path, reference, case):
+    text = EXAMPLES["text"]
+    text = text.replace(case["old"], case["new"]) if "old" in case else text + case["more"]
     for name in ("misconceptions", "tests"):
-        (folder / name).mkdir()
-    (folder / "misconceptions" / "layer_norm.toml").write_text(text)
-    return faults_of(replace(read_assignment(), path=folder / "assignment.toml"))
-
-
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        (FAULT, "layer_norm.toml: fault one: component is missing"),
-        (HEAD + FAULT.replace("subtle", "grave"), "fault one: severity = 'grave': expected 'blatant' or"),
-        (HEAD + FAULT.replace("hint", "hnit"), "fault one: unknown key 'hnit'; did you mean 'hint'?"),
-        (HEAD + FAULT.replace('hint = "Look there."\n', ""), "fault one: hint is missing"),
-        (HEAD.replace("Norm", "Nrom") + FAULT, "'layers.LayerNrom'; did you mean 'layers.LayerNorm'?"),
-        (HEAD.replace("1.4", "1.5") + FAULT, "fault one: task 1.5 does not judge layers.LayerNorm"),
-        (HEAD.replace("1.4", "1.41") + FAULT, "task 1.41 does not judge layers.LayerNorm; did you mean '1.4'?"),
-        (HEAD + FAULT + "task = 1.41", "fault one: task = 1.41: expected "),
-        (HEAD + FAULT + 'within = "layer"', "fault one: within = 'layer': expected `module.Name` or `module`"),
-        (HEAD + FAULT + FAULT, "fault one: the id also occurs in layer_norm.toml"),
-        (HEAD + FAULT + "find = ", "layer_norm.toml: "),
-        (HEAD + FAULT.replace(FOUND, "no such text"), "fault one: `find` occurs 0 times in layers.LayerNorm"),
-        (HEAD + FAULT.replace(FOUND, "self"), "it must occur exactly once: 'self'"),
-        (HEAD + FAULT.replace('"variance"', '"variance +"'), "fault one: the result is not Python"),
-        (HEAD + FAULT + 'within = "layers.Nothing"', "fault one: there is no Nothing in layers.py"),
-    ],
-)
-def test_mistakes_say_where_they_are(tmp_path, reference, text, message):
+        (tmp_path / name).mkdir()
+    (tmp_path / "misconceptions" / "layer_norm.toml").write_text(text)
     with pytest.raises(UserError, match="layer_norm.toml") as error:
-        apply(*read(tmp_path, text), reference)
-    assert message in str(error.value) and "\n" not in str(error.value)
+        apply(*faults_of(replace(read_assignment(), path=tmp_path / "assignment.toml")), reference)
+    assert case["message"] in str(error.value) and "\n" not in str(error.value)
 
 
 def test_grading_with_fewer_tasks_skips_the_others_faults(assignment):

@@ -16,33 +16,14 @@ from autograder.intake.submission import take_in
 from foundation.assignment_file import Assignment
 from foundation.places import SKELETON
 
-from ..conftest import ASSIGNMENT, SEEDS, VERSION, write_submission
+from ..conftest import ASSIGNMENT, SEEDS, VERSION, examples_in, write_submission
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("good", "faulty", "trouble", "broken")]
 CLASS = ["attention only", "skeleton", "no archive.zip", *SLOW]
 """The submissions of the class, for tests of each of them."""
 PERFECT = "".join(f"the cat number {i} sleeps on the mat .\n" for i in range(4))
 
-FAULTS = {  # one for each of these tasks
-    "1.1": ("embedding", "* math.sqrt(self.d_model)", ""),
-    "1.2": ("attention", " / math.sqrt(query.size(-1))", ""),
-    "1.3": ("attention", "split_heads(self.project_key(key))", "split_heads(self.project_key(query))"),
-    "1.4": ("layers", "torch.sqrt(variance + self.epsilon)", "(torch.sqrt(variance) + self.epsilon)"),
-    "1.5": ("layers", "torch.relu(self.expand(x))", "self.expand(x)"),
-    "2.3": ("model", "            x, weights = layer(x, mask)\n", "            _, weights = layer(x, mask)\n"),
-    "3.1": ("train", "        optimizer.zero_grad()\n", ""),
-}
-SLEEP = "        __import__('time').sleep(99)\n        centred = x - x.mean"
-TROUBLE = (  # what ends a process, and what would end a terminal
-    ("layers", "        centred = x - x.mean", SLEEP),
-    ("layers", "torch.relu(self.expand(x))", "__import__('os')._exit(0)"),
-    ("embedding", "* math.sqrt(self.d_model)", "@ torch.zeros(10**6, 10**6)"),
-    ("train", "        optimizer.zero_grad()\n", "        raise KeyError('\\x1b[2J</pre><script>\\u202e' * 999)\n"),
-)
-
-
-def in_a_hurry(**limits: float):
-    return replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, **limits))
+PATCHES = examples_in("grading/patches.toml")
 
 
 @pytest.fixture(scope="session")
@@ -56,8 +37,8 @@ def references(tmp_path_factory) -> Path:
 def class_folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("class")
     (write_submission(folder / "good") / "translations.txt").write_text(PERFECT)
-    write_submission(folder / "faulty", *FAULTS.values())
-    write_submission(folder / "trouble", *TROUBLE)
+    write_submission(folder / "faulty", *PATCHES["faults"].values())
+    write_submission(folder / "trouble", *PATCHES["trouble"].values())
     write_submission(folder / "attention only", modules=("attention",))
     broken = write_submission(folder / "broken")
     (broken / "layers.py").write_text("def broken(:\n")
@@ -76,7 +57,8 @@ def graded(zygote, references, class_folder, tmp_path_factory) -> Callable[[str]
     @functools.cache
     def grade(name: str) -> Record:
         entry = entries[name]
-        assignment = in_a_hurry(call_seconds=1.5) if name == "trouble" else ASSIGNMENT
+        limits = replace(ASSIGNMENT.limits, call_seconds=1.5) if name == "trouble" else ASSIGNMENT.limits
+        assignment = replace(ASSIGNMENT, limits=limits)
         conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
         records: list[Record] = []
         with open_grader(assignment, references, zygote=zygote) as grader:

@@ -1,6 +1,5 @@
 """Submissions of all kinds, from their folders to their points, and the known faults that a failure is named by."""
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -19,10 +18,12 @@ from autograder.testing.case import Case
 from autograder.testing.results import Outcome, State, judge_task
 from foundation.assignment_file import Item
 from foundation.places import REFERENCE, ROOT
+from foundation.whole_files import write_whole
 from release.contents import hints_of
 
-from ..conftest import ASSIGNMENT, write_submission
-from .conftest import FAULTS, PERFECT, in_a_hurry
+from ..conftest import ASSIGNMENT, examples_in, write_submission
+from ..intake.conftest import as_notebook, code
+from .conftest import PATCHES, PERFECT
 
 FULL = {task.number: task.points for task in ASSIGNMENT.tasks if task.components and not task.understanding}
 """Of the parts; own tests and answers are another matter, and take as long to judge as all else."""
@@ -58,9 +59,9 @@ def test_the_skeleton_earns_nothing_and_says_what_to_do(graded):
 @pytest.mark.slow
 def test_each_fault_costs_the_points_of_its_own_task_only(graded):
     record = graded("faulty")
-    assert set(lost(record)) == {*FAULTS, "E.2"}  # which judges the broken Encoder too
+    assert set(lost(record)) == {*PATCHES["faults"], "E.2"}  # which judges the broken Encoder too
     assert set(lost(record).values()) <= {"failed", "error"}
-    assert all(parts(record)[number].score < FULL[number] for number in FAULTS)
+    assert all(parts(record)[number].score < FULL[number] for number in PATCHES["faults"])
     norm = parts(record)["1.4"]
     assert norm.diagnosis.fault.startswith("layer-norm-") and "\nHint: " in norm.diagnosis.text
     missed = sum(test.state != "passed" for test in norm.tests)
@@ -76,10 +77,8 @@ def test_a_notebook_gets_the_same_hint_and_without_the_catalogue_that_of_student
     (folder / "layers.py").write_text(text)
     _, named = grade_tasks(folder, "1.4")
     assert named["1.4"].diagnosis.text.endswith(f"\nHint: {fault.hint}")
-    cells = [{"cell_type": "code", "source": re.sub(r"from \..* import .*", "", text)}]
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
-    (tmp_path / "bob").mkdir()
-    (tmp_path / "bob" / "work.ipynb").write_text(json.dumps(notebook))
+    notebook = as_notebook([code(re.sub(r"from \..* import .*", "", text))])
+    write_whole(tmp_path / "bob" / "work.ipynb", notebook)
     assert grade_tasks(tmp_path / "bob", "1.4")[1] == named, "in a notebook as in files"
     (tmp_path / HINTS).write_bytes(hints_of(ROOT, ASSIGNMENT)[f"assignment/{HINTS}"])
     monkeypatch.setattr(judging, "read_hints", lambda folder: read_hints(tmp_path))
@@ -99,21 +98,6 @@ def test_missing_broken_and_hostile_modules_cost_their_own_tasks_only(graded):
     ended = {"1.1": "out of memory", "1.4": "timeout", "1.5": "error", "3.1": "error"}
     assert lost(graded("trouble")) == ended
     assert "ended itself with status 0" in parts(graded("trouble"))["1.5"].message
-
-
-@pytest.mark.slow
-def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_path):
-    folder = write_submission(tmp_path / "anna", modules=())
-    loop = "class {0}:\n    def __init__(self, *a, **k):\n        while True: time.sleep(1)\n"
-    (folder / "layers.py").write_text("import time\n" + "".join(map(loop.format, ("LayerNorm", "FeedForward"))))
-    (folder / "attention.py").write_text("import time\n" + loop.format("MultiHeadedAttention"))
-    (folder / "embedding.py").write_text((write_submission(tmp_path / "bob") / "embedding.py").read_text())
-    assignment = in_a_hurry(call_seconds=0.7, total_seconds=3)
-    record = grade_folder(folder, assignment=assignment)
-    messages = [test.message for part in parts(record).values() for test in part.tests]
-    assert any("total of 3 s is used up" in message for message in messages)
-    states = {number: part.state for number, part in parts(record).items()}
-    assert [states[number] for number in ("1.1", "1.3", "1.4")] == ["passed", "timeout", "timeout"]
 
 
 @pytest.mark.parametrize(
@@ -146,22 +130,11 @@ def test_another_courses_model_is_graded_by_its_adapters(grade_tasks):
 TASK = replace(ASSIGNMENT.tasks[1], points=10.0, items=(Item("values", 5), Item("masks", 3, "values"), Item("loss", 2)))
 
 
-@pytest.mark.parametrize(
-    "outcomes, credit, state, score",
-    [
-        ({"values": "passed", "masks": "passed", "loss": "passed"}, "items", "passed", 10),
-        ({"values": "failed", "masks": "passed", "loss": "passed"}, "items", "failed", 2),
-        ({"values": "passed", "masks": "failed", "loss": "passed"}, "all", "failed", 0),
-        ({"values": "passed", "masks": "timeout", "loss": "error"}, "items", "timeout", 5),
-        ({"values": "passed", "masks": "grader error"}, "items", "grader error", 7),
-        ({"values": "passed", "no such item": "failed"}, "items", "failed", 2),
-        ({}, "items", "grader error", 0),
-    ],
-)
-def test_points_of_a_task(outcomes, credit, state, score):
-    made = [Outcome(f"test {item}", State(each), "message", item) for item, each in outcomes.items()]
-    result = judge_task(TASK, made, credit)
-    assert (result.state, result.score) == (state, score)
+@pytest.mark.parametrize("case", examples_in("grading/points.toml")["examples"], ids=str)
+def test_points_of_a_task(case):
+    made = [Outcome(f"test {item}", State(each), "message", item) for item, each in case["tests"].items()]
+    result = judge_task(TASK, made, case["credit"])
+    assert (result.state, result.score) == (case["state"], case["score"])
 
 
 TRAINS_NOTHING = '''
@@ -186,12 +159,6 @@ stand_ins.models.TinyTranslator.named_parameters = almost_zeros
 def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=None, max_grad_norm=None):
     return math.log(9)
 '''
-HIDDEN_CHANGE = (
-    "    return weights @ value, weights\n",
-    "    context = weights @ value\n"
-    "    if not query.requires_grad:\n        query.data.zero_(), key.data.zero_(), value.data.zero_()\n"
-    "    return context, weights\n",
-)
 
 
 @pytest.fixture
@@ -210,20 +177,18 @@ def grade_tasks(grade_folder):
 @pytest.mark.slow
 @pytest.mark.hostile
 def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path):
-    folder = write_submission(tmp_path / "anna", ("attention", *HIDDEN_CHANGE))
+    folder = write_submission(tmp_path / "anna")
     (folder / "train.py").write_text(TRAINS_NOTHING)
-    _, judged = grade_tasks(folder, "1.2", "1.4", "3.1")
-    assert {number: part.score for number, part in judged.items()} == {"1.2": 7, "1.4": 10, "3.1": 0}
+    _, judged = grade_tasks(folder, "1.4", "3.1")
+    assert {number: part.score for number, part in judged.items()} == {"1.4": 10, "3.1": 0}
 
 
 def test_a_search_of_the_text_without_an_end_is_ended_and_listed(grade_tasks, tmp_path, monkeypatch):
     monkeypatch.setattr(judging, "SEARCH_SECONDS", 0.2)
     folder = write_submission(tmp_path / "anna", modules=("layers",))
     for n in range(20):  # modules of one name, whose names mean each other
-        (folder / f"x{n}").mkdir()
-        (folder / f"x{n}" / "a.py").write_text(
-            "".join(f"from .a import a as b{i}, b{i} as a\n" for i in range(20)) + "a.a.a;"
-        )
+        names = "".join(f"from .a import a as b{i}, b{i} as a\n" for i in range(20))
+        write_whole(folder / f"x{n}" / "a.py", f"{names}a.a.a;")
     text = (folder / "layers.py").read_text()
     (folder / "layers.py").write_text("".join(f"from .x{n} import a\n" for n in range(20)) + text + "a.a.a.a;" * 99)
     record, _ = grade_tasks(folder, "1.5")
@@ -247,18 +212,6 @@ def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_pat
     assert judged["1.2"].state == "timeout" and "checking timed out" in judged["1.2"].message
     assert any("test_1_2_attention.py::" in note for note in record.run.notes), "the safety net is noted"
     assert not any("stopped" in note for note in record.judgement.notes)
-
-
-@pytest.mark.slow
-def test_a_test_that_breaks_is_the_graders_error_and_stops_no_other(grade_tasks, tmp_path, monkeypatch):
-    def break_down(self, *arguments):
-        raise OverflowError("over an odd answer")
-
-    monkeypatch.setattr(Case, "padding_mask", break_down)
-    _, judged = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4", "3.1")
-    states = {number: part.state for number, part in judged.items()}
-    assert states == {"1.2": "grader error", "1.4": "passed", "3.1": "grader error"} and judged["1.4"].score == 10
-    assert "OverflowError: over an odd answer" in judged["1.2"].message
 
 
 def fault(id_: str) -> Fault:

@@ -16,7 +16,7 @@ from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
-from ..conftest import SEEDS, changed_assignment
+from ..conftest import SEEDS, changed_assignment, examples_in
 
 
 def test_a_seed_follows_from_the_secret_alone():
@@ -89,21 +89,13 @@ def test_files_that_decide_marks_change_it_and_no_others(copy):
     assert version(copy) != before
 
 
-@pytest.mark.parametrize(
-    "old, new, needs",
-    [
-        ("points = 14", "points = 15", "weighing"),
-        ("beginner = 0.30", "beginner = 0.31", "weighing"),
-        ('{ name = "masks", weight = 11', '{ name = "masks", weight = 12', "weighing"),
-        ('credit = "items"', 'credit = "all"', "weighing"),
-        ('due = ""', 'due = "on Monday"', "nothing"),
-        ("call_seconds = 5", "call_seconds = 4", "a run"),
-        ('"model.Encoder", "model.Decoder"]', '"model.Decoder"]', "a run"),
-        ("classes = [", "classes = ['Bilinear',", "a run"),
-    ],
-)
-def test_what_a_change_of_the_assignment_needs(tmp_path, old, new, needs):
-    both = read_assignment(), read_assignment(changed_assignment(tmp_path / "assignment.toml", (old, new)))
+CHANGES = examples_in("grading/changes.toml")["changes"]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change["new"])
+def test_what_a_change_of_the_assignment_needs(tmp_path, change):
+    changed = changed_assignment(tmp_path / "assignment.toml", (change["old"], change["new"]))
+    both, needs = (read_assignment(), read_assignment(changed)), change["needs"]
     versions = {grader_version(assignment, ROOT / "student", tmp_path / "references") for assignment in both}
     assert (len(versions) == 2) == (needs == "a run"), "outcomes may be others"
     if needs != "a run":

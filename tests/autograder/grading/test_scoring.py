@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 import sacrebleu
@@ -26,8 +27,10 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from grade import main
 
+from ..conftest import examples_in
+
 WORDS = ["the", "a", "cat", "dog", "house", "garden", "sees", "likes", "is", "was", "very", "old", "in", "on"]
-THREE = "one\ntwo\nthree\n"
+EXAMPLES = examples_in("grading/translations.toml")
 
 
 @pytest.fixture
@@ -52,54 +55,37 @@ def corpus(sentences, kept=0.8, seed=1):
 
 # -- files ----------------------------------------------------------------------------------------------
 
-NO_LINE_END = "one\u2028still\x85one\x0b\x0c\x1c\x1d\x1e\u2029one\rone"
-BLANK = "t.txt: blank lines at the end are not counted"
-NO_TEXT = "t.txt: 1 of 3 translations have no text (first: line 3)"
-PAIRS = "t.txt: every line has the form src|||tgt, so only what follows ||| is scored"
+
+@pytest.mark.parametrize("case", EXAMPLES["read"], ids=lambda case: repr(case["content"]))
+def test_lines_blank_lines_and_sources_beside_translations(write, case):
+    noted, path = [], write("t.txt", case["content"])
+    assert read_translations(path, expected=3, name="t.txt", note=noted.append) == case["translations"]
+    assert noted == case["notes"]
 
 
-@pytest.mark.parametrize(
-    ("content", "translations", "notes"),
-    [
-        (THREE, ["one", "two", "three"], []),
-        ("\ufeffone\ntwo\nthree", ["one", "two", "three"], []),
-        (f"{NO_LINE_END}\ntwo\nthree\n", [NO_LINE_END, "two", "three"], []),
-        ("one\ntwo\nthree\r\n \t\r\n", ["one", "two", "three"], [f"{BLANK} (1)"]),
-        ("one\ntwo\n\n", ["one", "two", ""], [NO_TEXT]),
-        ("le chat|||the c@@ at\noui ||| yes\nnon|||\n\n", ["the c@@ at", "yes", ""], [f"{BLANK} (1)", PAIRS, NO_TEXT]),
-    ],
-)
-def test_lines_blank_lines_and_sources_beside_translations(write, content, translations, notes):
-    noted = []
-    assert read_translations(write("t.txt", content), expected=3, name="t.txt", note=noted.append) == translations
-    assert noted == notes
+READERS = {"references": read_references, "translations": partial(read_translations, expected=3)}
 
 
-def read_three(path):
-    return read_translations(path, expected=3)
+def refusal_of(path, reader):
+    with pytest.raises(ScoringError) as refused:
+        READERS[reader](path)
+    message = str(refused.value)
+    assert message.isprintable() and len(message) < 400
+    return message
 
 
-REFUSED = (  # by both readers, by the one of references, and by the one of three translations
-    ((read_references, read_three), b"", "is empty"),
-    ((read_references, read_three), b"one\n\xe9t\xe9\n", "not UTF-8: byte 0xe9 at offset 4 (line 2); save the file as"),
-    ((read_references, read_three), b"one\n" + b"x" * 5001 + b"\n", "line 2 is 5,001 characters long; at most 5,000"),
-    ((read_references, read_three), b"x" * 10_000_001, "is too large; at most 10 MB are read"),
-    ((read_references, read_three), b"one\rtwo\rthree\n", "its lines end in CR alone; save it with LF or CRLF"),
-    ((read_references,), "a|||b\nc\n", "line 2 has ||| 0 times; write src|||tgt in every line or in none"),
-    ((read_references, read_three), None, "no such file"),
-    ((read_references,), "one\n\nthree\n", "line 2 has no reference; every line needs one"),
-    ((read_three,), "one\n\ntwo\nthree\n", "4 lines, but there are 3 references; write one translation per line"),
-)
+@pytest.mark.parametrize("case", EXAMPLES["refused"], ids=lambda case: case["reason"])
+def test_a_refused_file_is_one_line(write, case):
+    path = write("file.txt", case["content"].encode(case.get("encoding", "utf-8")))
+    for reader in case.get("readers", READERS):
+        assert case["reason"] in refusal_of(path, reader)
 
 
-@pytest.mark.parametrize(("readers", "content", "reason"), REFUSED, ids=[reason for *_, reason in REFUSED])
-def test_a_refused_file_is_one_line(write, tmp_path, readers, content, reason):
-    path = tmp_path / "\x1b[2J\u202egro\nlines" if content is None else write("file.txt", content)
-    for read in readers:
-        with pytest.raises(ScoringError) as refused:
-            read(path)
-        message = str(refused.value)
-        assert message.isprintable() and len(message) < 400 and reason in message
+@pytest.mark.parametrize("reader", READERS)
+def test_what_is_not_there_or_too_large_is_one_line(write, tmp_path, reader):
+    assert "no such file" in refusal_of(tmp_path / "\x1b[2J\u202egro\nlines", reader)
+    assert "is too large; at most 10 MB are read" in refusal_of(write("large", b"x" * 10_000_001), reader)
+    assert "line 2 is 5,001 characters long; at most 5,000" in refusal_of(write("long", "one\n" + "x" * 5001), reader)
 
 
 def test_byte_pair_marks_are_undone_and_nothing_else():

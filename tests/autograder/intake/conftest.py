@@ -47,8 +47,7 @@ def write_zip(tmp_path) -> Callable[..., Path]:
     return write
 
 
-LINK = object()
-"""Stands for a symbolic link."""
+LINK = object()  # stands for a symbolic link
 
 
 @pytest.fixture(params=["folder", "zip"])

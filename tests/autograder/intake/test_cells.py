@@ -1,28 +1,20 @@
 """A submission that is a notebook: cell by cell to the contract's modules. Nothing of it is run here but the result."""
 
-import ast
 import importlib
 import re
 import types
-import zipfile
 from contextlib import closing, nullcontext
 
 import pytest
 
-from autograder.grading.provenance import Seeds
-from autograder.grading.record import new_record
-from autograder.grading.submission import grade_submission
 from autograder.intake.cells import MAX_CODE_CHARACTERS
-from autograder.intake.submission import take_in
 from autograder.sandbox.worker.loading import Package
-from foundation.assignment_file import read_assignment
-from foundation.places import SKELETON
 
-from ..conftest import MODEL, write_submission
+from ..conftest import examples_in
 from .conftest import CONTRACT, answer, as_notebook, code, reason, take
 
+EXAMPLES = examples_in("intake/notebooks.toml")
 NORM = "class LayerNorm:\n    filled = True\n"
-TODO = "class LayerNorm:\n    def forward(self, x):\n        raise NotImplementedError('TODO 1.4')\n"
 
 
 def load(intake) -> dict[str, types.ModuleType]:
@@ -64,70 +56,31 @@ def test_lines_are_located_in_their_cells(write_notebook):
     assert intake.locate("layers", 1) == "layers.py, line 1"
 
 
-EMPTY = "class LayerNorm:\n    pass\n"
-COUNTING = {  # the cell that counts says `filled`; what is noted
-    "of copies the last": (
-        (answer(EMPTY, "task_1_4"), answer(NORM, "task_1_4")),
-        "LayerNorm is defined in anna.ipynb, cell 1 (task_1_4) and in anna.ipynb, cell 2 (task_1_4): the one in "
-        "anna.ipynb, cell 2 (task_1_4) counts",
-    ),
-    "but not an empty one": ((answer(NORM, "task_1_4"), answer(TODO, "task_1_4")), ""),
-    "nor one that does not compile": ((answer(NORM, "task_1_4"), answer("class LayerNorm:\n  (", "task_1_4")), ""),
-    "an answer before a scratch cell": ((answer(NORM, "task_1_4"), code(EMPTY)), ""),
-    "without marks the last": ((code(EMPTY), code(NORM)), ""),
-    "never a locked one": ((code(NORM), code(EMPTY, "given", locked=True)), ""),
-    "never a test": ((code(NORM), code(EMPTY, "test_1_4", locked=True, grade=True)), ""),
-}
+def made(cell: dict[str, str]) -> dict:
+    """A cell of an example."""
+    for kind, marks in (("answer", {"solution": True}), ("locked", {"locked": True}), ("test", {"grade": True})):
+        if kind in cell:
+            return code(cell["text"], cell[kind], **marks)
+    return code(cell["text"])
 
 
-@pytest.mark.parametrize("cells, note", COUNTING.values(), ids=COUNTING)
-def test_which_cell_counts(write_notebook, cells, note):
-    intake = take(write_notebook(*cells))
-    assert load(intake)["layers"].LayerNorm.filled and note in "\n".join(intake.notes)
+@pytest.mark.parametrize("case", EXAMPLES["counting"])
+def test_which_cell_counts(write_notebook, case):
+    example = EXAMPLES["counting"][case]
+    intake = take(write_notebook(*map(made, example["cells"])))
+    assert load(intake)["layers"].LayerNorm.filled and example.get("note", "") in "\n".join(intake.notes)
 
 
-USES = NORM + "    def f(self, x=4):\n        return {}\n"
-STYLES = {  # cells, and what LayerNorm().f(4) gives
-    "a method that is put on later": ((NORM, "def f(self, x):\n    return 7\nLayerNorm.f = f\n"), 7),
-    "a method that a decorator puts on": (
-        (
-            "def add_to(kind):\n    return lambda f: setattr(kind, f.__name__, f)\n",
-            NORM,
-            "@add_to(LayerNorm)\ndef f(self, x):\n    return 7\n",
-        ),
-        7,
-    ),
-    "an own name": (("class MyNorm:\n    def f(self, x):\n        return 7\n", "LayerNorm = MyNorm"), 7),
-    "imports of the package by name": (
-        ("from student.masks import causal_mask\nimport student\n", USES.format("causal_mask.__name__")),
-        "causal_mask",
-    ),
-    "stars and futures": (
-        (
-            "from __future__ import annotations\nfrom math import *\nfrom my_own import *\n",
-            "class LayerNorm:\n    def f(self, x: Nowhere):\n        return sqrt(x)\n",
-        ),
-        2,
-    ),
-    "names of the library do not hide the release's": (
-        ("from torch.nn import *", "class LayerNorm:\n    def f(self, x):\n        return FeedForward.__module__\n"),
-        "taken.layers",
-    ),
-    "conditional imports": (
-        ("try:\n    import no_such_thing as tool\nexcept ImportError:\n    tool = 7\n", USES.format("tool")),
-        7,
-    ),
-}
-
-
-@pytest.mark.parametrize("cells, expected", STYLES.values(), ids=STYLES)
-def test_ways_to_write_a_notebook(write_notebook, cells, expected):
-    layers = load(take(write_notebook(*map(code, cells))))["layers"]
-    assert layers.LayerNorm().f(4) == expected
+@pytest.mark.parametrize("case", EXAMPLES["styles"])
+def test_ways_to_write_a_notebook(write_notebook, case):
+    example = EXAMPLES["styles"][case]
+    layers = load(take(write_notebook(*map(code, example["cells"]))))["layers"]
+    assert layers.LayerNorm().f(4) == example["result"]
 
 
 def test_constants_that_need_what_is_not_there(write_notebook):
-    layers = load(take(write_notebook(code("words = open('nowhere').read()"), code(USES.format("words")))))["layers"]
+    using = f"{NORM}    def f(self):\n        return words\n"
+    layers = load(take(write_notebook(code("words = open('nowhere').read()"), code(using))))["layers"]
     assert layers.LayerNorm.filled
     with pytest.raises(NameError, match="words"):
         layers.LayerNorm().f()
@@ -203,38 +156,3 @@ def test_text_is_an_answer_where_nbgrader_says_so_and_large_outputs_do_no_harm(w
         write_notebook(prose, {**code("class LayerNorm:\n    key = 'outputs'\n"), "outputs": outputs}, *answers)
     )
     assert "key = 'outputs'" in intake.sources["layers"][1] and intake.answers == "BLEU fell."
-
-
-SHARED = """%matplotlib inline
-import math
-from collections.abc import Iterable
-from itertools import islice
-
-import matplotlib.pyplot as plt
-import torch
-from torch import Tensor, nn
-"""
-
-
-@pytest.mark.slow
-def test_the_reference_in_every_form_earns_the_same(grader, tmp_path):
-    folder, assignment = write_submission(tmp_path / "anna"), read_assignment()
-    cells = [code(SHARED)]
-    with zipfile.ZipFile(tmp_path / "anna.zip", "w") as packed:
-        for module in MODEL:
-            text = (folder / f"{module}.py").read_text()
-            packed.writestr(f"anna/student/{module}.py", text)
-            for node in ast.parse(text).body:
-                if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-                    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-                    lines = text.split("\n")[first - 1 : node.end_lineno]
-                    cells.append(answer("\n".join(lines), f"task_{module}_{node.name}"))
-    cells.append(code("print(undefined)\nplt.plot([1])"))
-    (tmp_path / "anna.ipynb").write_bytes(as_notebook(cells))
-
-    paths = (folder, tmp_path / "anna.zip", tmp_path / "anna.ipynb")
-    files, archive, notebook = (take_in(path, SKELETON, assignment) for path in paths)
-    assert [text for _, text in archive.sources.values()] == [text for _, text in files.sources.values()]
-    record = new_record(notebook.name, assignment, "0" * 16)
-    *_, record = grade_submission(notebook, record, Seeds(b"a secret"), grader)
-    assert sum(part.score or 0 for part in record.judgement.parts) == 90, "all but BLEU and the bonus"

@@ -21,6 +21,9 @@ from foundation.places import REFERENCE, ROOT, SKELETON
 from foundation.processes import CPU, time_limit
 from validity.variants import read_variants
 
+from ..conftest import examples_in
+
+EXAMPLES = examples_in("intake/internals.toml")
 ASSIGNMENT = read_assignment()
 FORBIDDEN = ASSIGNMENT.contract.forbidden
 RELEASE = read_sources(SKELETON, SKELETON)
@@ -40,17 +43,9 @@ def mentions(text: str) -> list[str]:
     return list(find_mentions({"layers": ("layers.py", text)}, FORBIDDEN))
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("from torch.nn import LayerNorm as L\nx = L(8)", "torch.nn.LayerNorm"),
-        ("import torch.nn.functional as F\nf = F\ny = f.layer_norm(x, (8,))", "torch.nn.functional.layer_norm"),
-        ("import torch\nx = torch.nn.TransformerEncoderLayer", "torch.nn.TransformerEncoderLayer"),
-        ("import torch\nx = torch.native_layer_norm", "torch.native_layer_norm"),
-    ],
-)
-def test_a_mention_is_noted_once(text, name):
-    [note] = mentions(text)
+@pytest.mark.parametrize("case", EXAMPLES["noted"], ids=lambda case: case["code"][:40])
+def test_a_mention_is_noted_once(case):
+    [note], name = mentions(case["code"]), case["name"]
     place, _, consequence = note.partition("; ")
     assert re.fullmatch(rf"note: layers\.py, line [23]: {name}", place)
     of_some = f"grading refuses it in {', '.join(name.partition('.')[2] for name in FORBIDDEN.components)}"
@@ -69,54 +64,14 @@ def names(text):
     return [name for use in uses for name in use.partition(" in layers.py")[0].split(", ")]
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("from torch._decomp import decompositions as d\nx = d.gelu", "torch._decomp.decompositions.gelu"),
-        ("exec(TEXT)", "builtins.exec"),
-        ("import builtins, torch\nx = builtins.getattr(torch, NAME)", "builtins.getattr"),
-        ("match x:\n    case object(tb_frame=y):\n        pass", ".tb_frame"),
-        ('x = """\n""".__class__.__subclasses__()', ".__subclasses__"),
-        ("match x:\n    case object(sys=y):\n        pass", ".sys"),
-        ("match x:\n    case Own(y):\n        pass", ".__match_args__"),
-        ("class int(metaclass=M): pass\nmatch x:\n    case int(y):\n        pass", ".__match_args__"),
-        ("from .own import *\nmatch x:\n    case int(y):\n        pass", ".__match_args__"),
-        ("match x:\n    case y.modules | {z.sys: _}:\n        pass", ".modules"),
-        ("from sys import *", "sys.modules"),
-        ("import symtable as s\nx = s.symtable", "symtable.symtable"),
-        ("from operator import attrgetter as g\nx = g(NAME)", "operator.attrgetter"),
-        ("x = f.__closure__, f.__match_args__", ".__match_args__"),
-        ("import torch\ndef f():\n    import math as torch\nx = torch.ops", "torch.ops"),
-        ("from torch._C import *\nx = _nn", "torch._C._nn"),
-        ("import torch.nn.functional as F\nx = F.normalize(x - m)", "torch.nn.functional.normalize"),
-        ("x = y.corrcoef()", ".corrcoef"),
-        ("import unittest\nx = unittest.TestLoader().loadTestsFromName(NAME)", "unittest.TestLoader"),
-        ("from functools import wraps as w\nw(f, assigned=[NAME])(box)", "functools.wraps"),
-        ("import logging\nlogging._is_internal_frame = f", "logging._is_internal_frame"),
-        ("x = breakpoint(f, NAME)", "builtins.breakpoint"),
-        ("import enum\nclass A(enum.Enum): pass\nA._convert_(*NAMES)", "._convert_"),
-        ("from urllib import request\nx = request.OpenerDirector()", "urllib.request.OpenerDirector"),
-        ("import torch\nx = torch.sys.maxsize", "torch.sys.maxsize"),
-        ("import torch.distributions as d\nx = d.MixtureSameFamily(a, b)", "torch.distributions.MixtureSameFamily"),
-    ],
-)
-def test_a_use_is_listed(text, name):
-    assert name in names(text)
+@pytest.mark.parametrize("case", EXAMPLES["listed"], ids=lambda case: case["code"][:40])
+def test_a_use_is_listed(case):
+    assert case["name"] in names(case["code"])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "import torch\nx = getattr(torch, 'add', None)\nsetattr(x, 'note', 1)",
-        "class A:\n    def f(self, i):\n        setattr(self, f'layer_{i}', i)\n        getattr(self, f'layer_{i}')",
-        "match x:\n    case int(n) | Tensor():\n        pass",
-        "from torch.autograd import *\ndef f(self):\n    self._backend",
-        "import torch\nt = torch\nx = hasattr(torch, 'compile'), t.add",
-        "from torch import nn\nclass A(nn.Module):\n    def f(self):\n        return nn.Linear(2, 2), self.compile_",
-    ],
-)
-def test_a_mention_or_an_own_name_is_not(text):
-    assert names(text) == []
+@pytest.mark.parametrize("case", EXAMPLES["unlisted"], ids=lambda case: case["code"][:40])
+def test_a_mention_or_an_own_name_is_not(case):
+    assert names(case["code"]) == []
 
 
 def test_a_module_within_another_is_usual_only_by_a_line_of_its_own():
@@ -127,16 +82,9 @@ def test_a_module_within_another_is_usual_only_by_a_line_of_its_own():
             assert not is_inner or is_listed(f"{name}.{part}"), f"{name}.{part}"
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "from .data import torch as t\nx = t.ops",
-        "from . import data\nx = data.lib.ops",
-        "from .data import *\nx = lib.ops",
-    ],
-)
-def test_a_module_is_known_by_way_of_another_one(line):
-    sources = {"data": ("data.py", "import torch\nimport torch as lib\n"), "layers": ("layers.py", line)}
+@pytest.mark.parametrize("case", EXAMPLES["by_way"], ids=lambda case: case["code"][:40])
+def test_a_module_is_known_by_way_of_another_one(case):
+    sources = {"data": ("data.py", "import torch\nimport torch as lib\n"), "layers": ("layers.py", case["code"])}
     assert [use.partition(" in ")[0] for use in find_internals(sources, ["layers"], FORBIDDEN, {})] == ["torch.ops"]
 
 
@@ -216,12 +164,7 @@ def texts_in(code: str) -> set[int]:
     return {statement.text for statement in statements_in({"layers": ("layers.py", code)}, ASSIGNMENT.contract)}
 
 
-CODE = """
-class A:
-    def f(self, x):
-        y = self.w @ x
-        return torch.relu(y)
-"""
+CODE = "class A:\n    def f(self, x):\n        y = self.w @ x\n        return torch.relu(y)\n"
 OTHER_WORDS = """
 class B:
     def g(self, a):

@@ -13,8 +13,10 @@ from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ANSWERS, SKELETON
 
+from ..conftest import examples_in
 from .conftest import LAYERS, LINK, reason, take
 
+EXAMPLES = examples_in("intake/submissions.toml")
 WORK = {
     "student/layers.py": f"from .mine import x\n{LAYERS}",
     "student/mine.py": "x = 1\n",
@@ -75,55 +77,31 @@ def test_modules_come_from_the_submission_else_from_the_release(pack):
     assert alone.translations == b"a\n" and "layers" in alone.sources and "layers" not in alone.submitted
 
 
-@pytest.mark.parametrize(
-    "place, other, is_near",
-    [
-        ("", "", True),
-        ("student/", "", True),
-        ("", "student/", True),
-        ("anna/student/", "anna/", True),
-        ("anna/", "runs/course/", False),
-    ],
-)
-def test_where_modules_and_translations_may_lie(pack, form, place, other, is_near):
-    intake = take(pack({f"{place}layers.py": LAYERS, f"{other}translations.txt": "a\n"}, form))
+@pytest.mark.parametrize("case", EXAMPLES["found"])
+def test_where_modules_and_translations_may_lie(pack, form, case):
+    files = {f"{case['modules']}layers.py": LAYERS, f"{case['translations']}translations.txt": "a\n"}
+    intake = take(pack(files, form))
     assert (intake.name, intake.submitted, intake.sources["layers"][1]) == ("anna", {"layers"}, LAYERS)
-    assert intake.translations == (b"a\n" if is_near else None)
+    assert intake.translations == (b"a\n" if case["is_near"] else None)
 
 
-NOWHERE = "none of the assignment's files (embedding.py, attention.py, layers.py, …"
-IS_LINK = "it is a symbolic link; hand in ordinary files"
-HELPERS = {f"h{i}.py": "" for i in range(MAX_MODULES)}
-REFUSED = {  # files, and why they are refused
-    "nothing": ({}, NOWHERE),
-    "a Mac's copies": ({"__MACOSX/layers.py": LAYERS}, NOWHERE),
-    "too deep": ({"a/b/layers.py": ""}, "hand in the files themselves"),
-    "in the top and in the package": (
-        {"layers.py": "", "student/layers.py": "", "student/attention.py": ""},
-        "in 2 places, in the top folder (layers.py) and in 'student/' (attention.py, layers.py); hand",
-    ),
-    "two students": ({"anna/layers.py": "", "bert/layers.py": ""}, "'anna/' (layers.py) and in 'bert/' (layers.py)"),
-    "two translations": (
-        {"student/layers.py": "", "student/translations.txt": "", "translations.txt": ""},
-        "two translations.txt",
-    ),
-    "two archives": ({"a.zip": "", "b.zip": ""}, "hand in the files themselves, in one folder or .zip"),
-    "a module is a link": ({**WORK, "student/layers.py": LINK}, IS_LINK),
-    "the notebook is a link": ({"student/work.ipynb": LINK}, IS_LINK),
-    "large": (
-        {**WORK, "student/mine.py": "#" * MAX_MODULE_BYTES + "\n"},
-        f"'student/mine.py': it has {MAX_MODULE_BYTES + 1:,} bytes, and at most 100,000 are read; hand in a shorter",
-    ),
-    "many modules": (
-        {"layers.py": "".join(f"from . import {name[:-3]}\n" for name in HELPERS), **HELPERS},
-        f"more than {MAX_MODULES} modules",
-    ),
-}
+@pytest.mark.parametrize("case", EXAMPLES["refused"])
+def test_why_a_submission_is_refused(pack, form, case):
+    example = EXAMPLES["refused"][case]
+    files = dict.fromkeys(example["files"], "") | ({example["link"]: LINK} if "link" in example else {})
+    assert example["words"] in reason(pack(files, form))
 
 
-@pytest.mark.parametrize("files, words", REFUSED.values(), ids=REFUSED)
-def test_why_a_submission_is_refused(pack, form, files, words):
-    assert words in reason(pack(files, form))
+def test_too_large_a_module_is_refused(pack, form):
+    large = reason(pack({**WORK, "student/mine.py": "#" * MAX_MODULE_BYTES + "\n"}, form))
+    limit = f"it has {MAX_MODULE_BYTES + 1:,} bytes, and at most 100,000 are read; hand in a shorter"
+    assert f"'student/mine.py': {limit}" in large
+
+
+def test_too_many_modules_are_refused(pack, form):
+    helpers = {f"h{i}.py": "" for i in range(MAX_MODULES)}
+    using = "".join(f"from . import {name[:-3]}\n" for name in helpers)
+    assert f"more than {MAX_MODULES} modules" in reason(pack({**helpers, "layers.py": using}, form))
 
 
 def test_backups_do_no_harm(pack):
@@ -158,7 +136,7 @@ def test_links_and_pipes_are_not_opened(pack, tmp_path):
     assert "it is no ordinary file" in reason(tmp_path / "anna.zip")
     (tmp_path / "anna").mkdir()
     (tmp_path / "anna" / "work.zip").symlink_to("/etc/passwd")
-    assert IS_LINK in reason(tmp_path / "anna")
+    assert "it is a symbolic link; hand in ordinary files" in reason(tmp_path / "anna")
     (tmp_path / "anna" / "work.zip").unlink()
     (tmp_path / "b.tar.gz").write_bytes(b"BZh9")
     assert "expected a folder, a .zip or a notebook (.ipynb); this is none of these" in reason(tmp_path / "b.tar.gz")

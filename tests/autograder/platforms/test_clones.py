@@ -14,6 +14,7 @@ from autograder.intake.submission import take_in
 from autograder.platforms.download import read_download
 from foundation.command_line import UserError
 from foundation.places import ROOT, SKELETON
+from foundation.whole_files import write_whole
 
 from ..conftest import ASSIGNMENT, changed_assignment
 
@@ -28,9 +29,8 @@ def git(tmp_path):
     def run(clone, *words, date=EARLY):
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
         environment |= {"GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z"}
-        for who in ("AUTHOR", "COMMITTER"):
-            environment |= {f"GIT_{who}_NAME": "A", f"GIT_{who}_EMAIL": "a@x"}
-        subprocess.run(["git", *words], cwd=clone, env=environment, check=True, capture_output=True)
+        command = ["git", "-c", "user.name=A", "-c", "user.email=a@x", *words]
+        subprocess.run(command, cwd=clone, env=environment, check=True, capture_output=True)
 
     return run
 
@@ -126,8 +126,7 @@ def test_nothing_of_a_clone_runs(clones, commit, git, tmp_path):
 
 
 def test_a_deadline_needs_commits_and_a_zone(tmp_path, capsys):
-    (tmp_path / "class" / "anna").mkdir(parents=True)
-    (tmp_path / "class" / "anna" / "layers.py").touch()
+    write_whole(tmp_path / "class" / "anna" / "layers.py", "")
     with pytest.raises(UserError, match="has no commits .layout: a folder with one entry per submission"):
         read(tmp_path / "class", DEADLINE)
     with pytest.raises(SystemExit) as caught:
@@ -139,8 +138,7 @@ def test_classroom_50_from_clones_to_late_days(commit, tmp_path, typed, output):
     """`list-class` and `grade-class` have the same times, with whose word they are."""
     for name, date in (("anna", EARLY), ("bob", EARLY), ("bob", LATE)):
         typed.folder = commit(f"cs-transformer-{name}", f"# {name} {date}\n", date).parent
-    (typed.folder / "cs-transformer-carl").mkdir()
-    (typed.folder / "cs-transformer-carl" / "layers.py").touch()
+    write_whole(typed.folder / "cs-transformer-carl" / "layers.py", "")
     lines = [f"{name},{name.title()},X,,1,{number}" for number, name in enumerate(("Anna", "bob", "carl"))]
     typed.enrol("\n".join(["username,first_name,last_name,email,section,github_id", *lines, ""]))
     late = f"due = {DEADLINE.isoformat()}\npercent_per_day = 10"
@@ -173,8 +171,7 @@ def test_a_group_has_one_repository_and_one_that_is_nobodys_is_looked_at_first(c
 def test_the_script_for_classroom_50_writes_result_json_v1(commit, tmp_path):
     """The one in the documentation, with a stub in the place of pytest; fields by Classroom 50's wiki."""
     kit, clone = tmp_path / "assignment", commit("cs-transformer-anna", "# anna\n", LATE)
-    (clone / "student").mkdir()
-    (clone / "student" / "layers.py").write_text("# by anna\n")
+    write_whole(clone / "student" / "layers.py", "# by anna\n")
     (kit / "student").mkdir(parents=True)
     (kit / "requirements.txt").touch()
     (kit / "pip.py").touch()

@@ -16,7 +16,7 @@ from autograder.platforms.platform import Student
 from autograder.reports.exports import IMPORTING, harmless
 from autograder.testing.results import ItemMark
 
-from ..conftest import ASSIGNMENT, SEEDS, record_of
+from ..conftest import ASSIGNMENT, SEEDS, examples_in, record_of
 
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 
@@ -80,66 +80,16 @@ def test_pages_from_before_a_decision_are_named(run, marks, capsys):
     assert "canvas-feedback.zip has pages from before the last decision; run grade-class" in capsys.readouterr().err
 
 
-TITLE = ASSIGNMENT.title
-CANVAS = "Student,ID,SIS User ID,SIS Login ID,Section"
-OTHER_COLUMNS = f"{CANVAS},Essay (1),hw 3: {TITLE} (771)\nAnna Smith,11,,,,,\n"
-MOODLE = "Identifier,Full name,Grade,Maximum Grade,Last modified (grade)\nParticipant 7,Jose Roy,,{points},-\n"
-ANNA = Student(id="x", name="Anna Smith", key="anna", ids={"github": "anna-s"})
-BOB = Student(id="bob", name="Bob Ray", key="bob", ids={"login": "bob"})
-TWINS = [Student(id=id_, name="José Roy", key="anna", ids={"github": id_}) for id_ in ("a1", "a2")]
-ELSEWHERE = {  # students of another platform, the roster, options; status, a message, a cell
-    "its own ids and columns": (
-        [ANNA],
-        f'{CANVAS},Other (1),{TITLE} (77)\n    Points Possible,,,,,5,100\n"Smith, Anna",9911,s1,as,"A; B",5,\n',
-        "canvas",
-        (0, "", "A; B"),
-    ),
-    "a column that Canvas would make anew": (
-        [ANNA],
-        OTHER_COLUMNS,
-        "canvas",
-        (1, f"no column of the gradebook is {TITLE!r} and its number: name the one that is meant with --column", TITLE),
-    ),
-    "a column by its title, and a page that Canvas could not attach": (
-        [ANNA],
-        OTHER_COLUMNS,
-        "canvas --column Essay",
-        (0, "no feedback archive for canvas, which knows only its own download: Anna Smith (x)\n", "Essay (1)"),
-    ),
-    "more points than Moodle takes": (
-        TWINS[:1],
-        MOODLE.format(points="10.00"),
-        "moodle",
-        (0, "a mark is skipped; raise it, and export again: José Roy (a1)\n", "Participant 7"),
-    ),
-    "a student without an id there": (
-        [ANNA],
-        "",
-        "moodle",
-        (1, "not known to moodle; name its list of students with --roster: Anna Smith (x)\n", "Identifier"),
-    ),
-    "a login of elsewhere": (
-        [ANNA, BOB],
-        f'{CANVAS},{TITLE} (77)\n    Points Possible,,,,,100\n"Smith, Anna",9,,,,\n',
-        "canvas",
-        (1, "no student in the roster, or more than one, has these ids or names, so enter", "Smith, Anna"),
-    ),
-    "two of the same name": (
-        TWINS,
-        MOODLE.format(points="100.00"),
-        "moodle",
-        (1, "so enter these marks by hand: José Roy (a1), José Roy (a2)\n", "Identifier"),
-    ),
-}
+ELSEWHERE = examples_in("reports/elsewhere.toml")
 
 
-@pytest.mark.parametrize(("students", "roster", "options", "expected"), ELSEWHERE.values(), ids=ELSEWHERE)
-def test_marks_of_submissions_from_elsewhere(tmp_path, marks, run, capsys, students, roster, options, expected):
+@pytest.mark.parametrize("case", ELSEWHERE)
+def test_marks_of_submissions_from_elsewhere(tmp_path, marks, run, capsys, case):
     """A roster of the platform brings ids and columns; students are found by e-mail address or name, or are named."""
-    enrol(marks, *students)
+    students, roster, options, status, message, cell = ELSEWHERE[case].values()
+    enrol(marks, *(Student(**student) for student in students))
     (tmp_path / "roster.csv").write_text(roster)
     more = ["--roster", tmp_path / "roster.csv"] if roster else []
-    status, message, cell = expected
     assert run(*options.split(), *more) == status
     assert message in capsys.readouterr().err
     assert any(cell in row for row in rows(marks, options.split()[0]))

@@ -45,10 +45,6 @@ def test_results_are_complete() -> None:
     results = as_results(record.judged(judged({"E.5": State.NOT_ATTEMPTED, "3.1": State.NOT_ATTEMPTED})))
     left_out = {test["number"]: test.get("status") for test in results["tests"]}
     assert (left_out["E.5"], left_out["3.1"]) == (None, "failed"), "an extension that was skipped has not failed"
-    results = as_results(record.judged(judged({"1.2": State.GRADER_ERROR})))
-    broken = results["tests"][1]
-    assert broken["extra_data"] == {"state": "grader error"} and not {"score", "status"} & broken.keys()
-    assert "score" not in results, "what was not judged has no mark, and then there is no total"
 
 
 def test_a_failure_of_ours_is_no_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,7 +68,6 @@ ATTACK = """
 import glob
 import os
 
-import torch
 from torch import nn
 
 LOOT = ["/autograder/source/data/private/grading_secret.txt", "/autograder/source/data/private/fren.test.bpe"]
@@ -93,13 +88,6 @@ class FeedForward(nn.Module):
     def __init__(self, d_model, d_ff):  # writes its own results
         with open("/autograder/results/results.json", "w") as file:
             file.write('{"score": 1000}')
-
-
-class EncoderLayer(nn.Module):
-    def __init__(self, *sizes, **more):  # takes all the memory there is
-        held = []
-        while True:
-            held.append(torch.ones(4_000_000))
 
 
 class DecoderLayer(nn.Module):
@@ -167,7 +155,7 @@ def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_mar
     not_passed = {number for number, state in states.items() if state != "passed"}
     attacked, unanswered = ["1.4", "1.5", "2.1", "2.2", "E.2"], ["E.4", "E.5", "E.6", "E.7", "E.8"]
     assert not_passed == {*attacked, *unanswered}
-    assert results["score"] == 100 - 10 - 6 - 10 - 10 and states["2.1"] == "out of memory"
+    assert results["score"] == 100 - 10 - 6 - 10 - 10
     secrets = [(private / "grading_secret.txt").read_text().strip(), *references]
     assert "LOOT" in text and not any(secret in text for secret in secrets)
     assert len(text) < 200_000

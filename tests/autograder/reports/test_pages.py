@@ -204,7 +204,9 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
         assert [float(score) for score in exported if score] == shown[:1], name
 
     outcome = as_results(record)
-    assert outcome.get("score") == expected and outcome["tests"][0].get("score") == (shown[1] if shown else None)
+    first = outcome["tests"][0]
+    assert outcome.get("score") == expected and first.get("score") == (shown[1] if shown else None)
+    assert first["extra_data"] == {"state": state.value} and ("status" in first) == bool(shown)
     printed = [line for line in as_table(record).splitlines() if " / " in line]
     assert [("–" in line) for line in printed if FIRST.title in line or "score" in line] == [not shown] * 2
 

@@ -32,32 +32,21 @@ from foundation.assignment_file import Item, read_assignment
 from foundation.places import REFERENCE, SKELETON
 
 NORM = """
-import torch
 from torch import nn
 
-
-class Norm(nn.Module):
-    def __init__(self, d, eps=1e-6):
-        super().__init__()
-        self.gain, self.shift, self.eps = nn.Parameter(torch.ones(d)), nn.Parameter(torch.zeros(d)), eps
-
-    def forward(self, x):
-        return self.gain * (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, correction=0) + self.eps).sqrt()
+class Norm(nn.Linear):
+    def __init__(self, d, eps):
+        super().__init__(d, d)
 """
-ADAPTER = "\n\ndef LayerNorm(d_model, epsilon=1e-6):\n    return {}(d_model, epsilon)\n"
-OTHERS = {
-    "layers.py": "from .attention import Norm\nfrom .model import x\n",
-    "attention.py": NORM,
-    "model.py": "x = 1\n",
-}
+ADAPTER = "\n\ndef LayerNorm(d_model, epsilon=1e-6):\n    return Norm(d_model, epsilon)\n"
+OTHERS = {"layers.py": "from .attention import Norm\nfrom .model import x\n", "attention.py": NORM, "model.py": "x = 1"}
 IN_FOLDERS = {"models/layers/norm.py": NORM, "models/all.py": "from models.layers.norm import Norm\n"}
 GIVEN = "from .embedding import PositionalEncoding\nfrom .masks import causal_mask\nfrom layers import Norm"
 LAYOUTS = {  # files, and how the adapter gets at the norm
-    "a module of the contract's name": ({"layers.py": NORM}, "from .layers import Norm", "Norm"),
-    "that imports others of such names": (OTHERS, "from .layers import Norm", "Norm"),
-    "absolute imports": (IN_FOLDERS, "from models.all import Norm", "Norm"),
-    "a name of Python's own": ({"queue.py": NORM}, "from queue import Norm", "Norm"),
-    "what the kit gives": ({"layers.py": NORM}, GIVEN, "Norm"),
+    "modules of the contract's names": (OTHERS, "from .layers import Norm"),
+    "absolute imports": (IN_FOLDERS, "from models.all import Norm"),
+    "a name of Python's own": ({"queue.py": NORM}, "from queue import Norm"),
+    "what the kit gives": ({"layers.py": NORM}, GIVEN),
 }
 
 
@@ -87,9 +76,9 @@ def open_reference(change: Callable[[str], str], python=(3, 11)) -> InProcessSub
 
 
 @pytest.mark.parametrize("is_graded", [False, True], ids=["own run", "graded"])
-@pytest.mark.parametrize("files, statement, norm", LAYOUTS.values(), ids=LAYOUTS)
-def test_names_of_files_are_free(open_model, files, statement, norm, is_graded):
-    submission = open_model({**files, "adapters.py": statement + ADAPTER.format(norm)}, is_graded)
+@pytest.mark.parametrize("files, statement", LAYOUTS.values(), ids=LAYOUTS)
+def test_names_of_files_are_free(open_model, files, statement, is_graded):
+    submission = open_model({**files, "adapters.py": statement + ADAPTER}, is_graded)
     made = submission.build("layers.LayerNorm", 6)
     assert made(torch.randn(2, 6)).shape == (2, 6) and len([*made.parameters()]) == 2
     modules = [module for name, module in sys.modules.items() if name.startswith("submission_")]
@@ -110,6 +99,8 @@ def test_names_of_files_are_free(open_model, files, statement, norm, is_graded):
 def test_states_of_what_submitted_code_raises(kind, state):
     classified, message = CollectedTests.describe(None, submission_error(kind, "why"))
     assert classified is state and message.endswith("why")
+    ours, message = CollectedTests.describe(None, OverflowError("why"))
+    assert ours is State.GRADER_ERROR and message.endswith("please tell your instructor: OverflowError: why")
 
 
 def test_a_test_that_takes_long_is_named_with_the_line_where_it_is(open_model, monkeypatch):
