@@ -2,9 +2,9 @@
 
 import argparse
 import contextlib
+import inspect
 import sys
-import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,7 +27,6 @@ from ..sandbox.layers import LEVELS, why_no_namespaces
 from ..sandbox.zygote import packages_for
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
-HELP = tomllib.loads(Path(__file__).with_name("help.toml").read_text(encoding="utf-8"))
 
 RUNNING = ("seed", "assignment", "release", "level")
 """Options of every command that runs submissions."""
@@ -49,40 +48,44 @@ def _shared_options() -> dict[str, dict[str, Any]]:
         release = released_folder()
     except UserError:  # for the command itself to report
         release = SKELETON
+    deadline = "of clones, grade the last commit before it, such as 2026-12-18T23:59+01:00"
+    roster = "students, as CSV with a heading: the platform's export, or id,name"
     return {
-        "assignment": {"type": Path, "default": ASSIGNMENT_FILE},
-        "deadline": {"type": _time_with_zone, "metavar": "TIME"},
-        "folder": {"type": Path},
-        "jobs": {"type": positive, "default": usable_cores()},
-        "layout": {"choices": PLATFORMS},
-        "level": {"default": "auto", "choices": LEVELS},
-        "output": {"type": Path, "default": Path("marks")},
-        "references": {"type": Path, "default": TEST_REFERENCES},
-        "release": {"type": Path, "default": release},
-        "roster": {"type": Path, "metavar": "CSV"},
-        "seed": {"type": int},
+        "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
+        "deadline": {"type": _time_with_zone, "metavar": "TIME", "help": deadline},
+        "folder": {"type": Path, "help": "a platform's download, unpacked, or one entry per submission"},
+        "jobs": {"type": positive, "default": usable_cores(), "help": "submissions at a time; default: one per core"},
+        "layout": {"choices": PLATFORMS, "help": "default: recognised from the names"},
+        "level": {"default": "auto", "choices": LEVELS, "help": "level of containment; default: the best that works"},
+        "output": {"type": Path, "default": Path("marks"), "help": "default: marks"},
+        "references": {"type": Path, "default": TEST_REFERENCES, "help": f"default: {REFERENCES}"},
+        "release": {"type": Path, "default": release, "help": f"the skeleton; default: {release.name}/"},
+        "roster": {"type": Path, "metavar": "CSV", "help": roster},
+        "seed": {"type": int, "help": "seed for the tests' random inputs; default: derived from the term's secret"},
     }
 
 
 def add_command(
-    commands: Commands, name: str, run: Callable[[argparse.Namespace], int], options: Iterable[str] = ()
-) -> tuple[argparse.ArgumentParser, Mapping[str, str]]:
-    """The parser of a command with some of the shared options, and the help for its other ones."""
-    texts = HELP[name]
-    summary = texts["summary"]
-    parser = commands.add_parser(
-        name,
-        help=summary[0].lower() + summary[1:].removesuffix("."),
-        description=f"{summary} {texts['text']}",
-        epilog=f"example: python -m autograder {name} {texts['example']}",
-    )
+    commands: Commands,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    example: str,
+    options: Iterable[str] = (),
+) -> argparse.ArgumentParser:
+    """The parser of a command with some of the shared options, described by the docstring of what runs it.
+
+    Its help ends with an example of its arguments.
+    """
+    text = inspect.getdoc(run) or name  # there are no docstrings in optimized code
+    summary = text.partition("\n")[0].removesuffix(".")
+    summary = summary[0].lower() + summary[1:]
+    example = f"example: python -m autograder {name} {example}"
+    parser = commands.add_parser(name, help=summary, description=text, epilog=example)
     parser.set_defaults(run=run)
     shared = _shared_options()
-    names = {"references": REFERENCES, "release": shared["release"]["default"].name}
     for option in options:
-        text = HELP["shared"][option].format(**names)
-        parser.add_argument(option if option == "folder" else f"--{option}", **shared[option], help=text)
-    return parser, texts
+        parser.add_argument(option if option == "folder" else f"--{option}", **shared[option])
+    return parser
 
 
 def class_in(options: argparse.Namespace, assignment: Assignment, output: Path | None) -> tuple[Roll, list[HandedIn]]:

@@ -36,18 +36,31 @@ SECONDS = 600.0  # wall time of one student's sheet, before it is given up: a sa
 
 def add_commands(commands: Commands) -> None:
     """The command and its flags."""
-    parser, texts = add_command(commands, "ask", ask, (*RUNNING, *CLASS[1:], "jobs"))
-    parser.add_argument("folder", type=Path, nargs="?", help=texts["folder"])
-    parser.add_argument("--output", type=Path, default=Path("oral"), help=texts["output"])
-    parser.add_argument("--sitting", metavar="NAME", help=texts["sitting"])
-    parser.add_argument("--scan", type=Path, metavar="CSV", help=texts["scan"])
-    parser.add_argument("--hunt", action="store_true", help=texts["hunt"])
-    parser.add_argument("--task", metavar="NUMBER", help=texts["task"])
-    parser.add_argument("--marks", type=Path, default=Path("marks"), help=texts["marks"])
+    example = "submissions --roster roster.csv --output oral"
+    parser = add_command(commands, "ask", ask, example, (*RUNNING, *CLASS[1:], "jobs"))
+    parser.add_argument("folder", type=Path, nargs="?", help="a platform's download; not needed with --scan")
+    parser.add_argument("--output", type=Path, default=Path("oral"), help="folder for the pages; default: oral")
+    name = "name of a sitting, such as its date; the pages go into sitting-NAME in the output folder"
+    parser.add_argument("--sitting", metavar="NAME", help=name)
+    parser.add_argument("--scan", type=Path, metavar="CSV", help="with --sitting: the answers, to be marked")
+    hunt = "a bug hunt instead: the student's own component with one line changed, to be found on paper in 15 minutes"
+    parser.add_argument("--hunt", action="store_true", help=hunt)
+    task = "with --scan: the task that gets points in proportion to correct answers; default: the sitting's, if any"
+    parser.add_argument("--task", metavar="NUMBER", help=task)
+    marks = "with --task: the folder that grade-class has written; default: marks"
+    parser.add_argument("--marks", type=Path, default=Path("marks"), help=marks)
 
 
 def ask(options: argparse.Namespace) -> int:
-    """`ask`: sheets of questions, or of bug hunts, or the marks for what was answered."""
+    """Draw questions for students about their own code.
+
+    Draw five questions for a student about the student's own code, for a conversation: the shape of a value at a line,
+    numbers in a call that can be computed by hand, the call on which a changed line makes a difference.
+    Every answer is computed by running the code in the sandbox. Write questions.html and answers.html, to be printed,
+    with a sheet for each student. The same student gets the same questions all term. With --sitting each student gets
+    six other questions, for a sitting in class; --scan then turns the answers into marks. The exit status is 1 if the
+    sandbox failed for some student.
+    """
     from ..own_work.sheets import NAME, write_key, write_sheets
 
     if options.sitting is not None and not NAME.fullmatch(options.sitting):

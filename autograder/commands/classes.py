@@ -34,22 +34,34 @@ MOST_PAIRS = 10  # similar pairs on the terminal
 
 def add_commands(commands: Commands) -> None:
     """The commands and their flags."""
-    parser, texts = add_command(commands, "grade", grade_one, GRADING)
-    parser.add_argument("submission", type=Path, help=texts["submission"])
-    parser.add_argument("--results", type=Path, default=Path("results.json"), help=texts["results"])
-    parser.add_argument("--record", type=Path, help=texts["record"])
-    parser.add_argument("--against", type=Path, metavar="RECORD", help=texts["against"])
-    add_command(commands, "list-class", list_download, (*CLASS, "assignment"))
-    add_command(commands, "similar", similar, (*CLASS, "output", "jobs", "assignment", "release"))
-    parser, texts = add_command(commands, "grade-class", grade, (*GRADING, *CLASS, "output", "jobs"))
-    parser.add_argument("--shard", type=share, metavar="I/N", help=texts["shard"])
-    parser.add_argument("--keep", action="store_true", help=texts["keep"])
-    parser.add_argument("--again", action="store_true", help=texts["again"])
-    parser.add_argument("--to-nbgrader", metavar="COURSE", help=texts["to-nbgrader"])
+    example = "submissions/anna --results results/anna.json"
+    parser = add_command(commands, "grade", grade_one, example, GRADING)
+    parser.add_argument("submission", type=Path, help="folder, .zip or notebook")
+    results = "results in Gradescope's format; default: results.json"
+    parser.add_argument("--results", type=Path, default=Path("results.json"), help=results)
+    parser.add_argument("--record", type=Path, help="write the full record too")
+    against = "compare the marks with those of an earlier record of these files, such as marks/records/anna.json"
+    parser.add_argument("--against", type=Path, metavar="RECORD", help=against)
+    example = "submissions --roster roster.csv"
+    add_command(commands, "list-class", list_download, example, (*CLASS, "assignment"))
+    compared = (*CLASS, "output", "jobs", "assignment", "release")
+    add_command(commands, "similar", similar, f"{example} --output marks", compared)
+    options = (*GRADING, *CLASS, "output", "jobs")
+    parser = add_command(commands, "grade-class", grade, f"{example} --output marks", options)
+    shard = "grade only this share of the submissions, such as 2/8, into the same folder; then run it without"
+    parser.add_argument("--shard", type=share, metavar="I/N", help=shard)
+    parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
+    parser.add_argument("--again", action="store_true", help="grade everything again; changes wait for --keep")
+    book = "write the marks into nbgrader's gradebook too: the folder of its course"
+    parser.add_argument("--to-nbgrader", metavar="COURSE", help=book)
 
 
 def grade_one(options: argparse.Namespace) -> int:
-    """`grade`: one submission."""
+    """Grade one submission.
+
+    Run its component tests in a sandbox, and score its translations.txt by BLEU. With --against, a disputed mark is
+    compared; the exit status is 1 if it differs.
+    """
     for path in filter(None, (options.results, options.record)):
         check_file(path)
     conditions = conditions_of(options)
@@ -82,7 +94,12 @@ def grade_one(options: argparse.Namespace) -> int:
 
 
 def list_download(options: argparse.Namespace) -> int:
-    """`list-class`: the submissions in a download."""
+    """List the submissions in a platform's download.
+
+    It is a download of Canvas, Moodle, Brightspace, Blackboard, Gradescope or nbgrader, a folder of clones of git
+    repositories, or one with an entry per submission. The list has who handed in what, what came late, who is missing,
+    and which entries are not submissions. Nothing is graded. The exit status is 1 if a person has to decide something.
+    """
     assignment = read_assignment(options.assignment)
     roll, entries = class_in(options, assignment, None)
     count = counted(len(entries), "submission")
@@ -121,7 +138,16 @@ def _details(names: str, member: Student, policy: LatePolicy | None) -> str:
 
 
 def grade(options: argparse.Namespace) -> int:
-    """`grade-class`: a download."""
+    """Grade a class.
+
+    Grade a platform's download, as `list-class` reads it: for each student, the submission that counts. Write
+    class.html, students/NAME.html and records/NAME.json for each, summary.csv, and class.json with the students.
+    Stopped and started again, it resumes where it stopped; it regrades what has changed: a submission, the assignment,
+    the grader. If that would change the mark of the same files, it shows whose mark, by how much and because of which
+    test, and keeps the earlier mark until you add --keep. After a change of points or thresholds nothing is run. The
+    exit status is 1 if the grader failed, marks wait for --keep, or a person has to decide: who handed in a submission,
+    or what somebody gets who needs review.
+    """
     check_folder(options.output)
     conditions = conditions_of(options)
     assignment = conditions.assignment
@@ -208,7 +234,13 @@ def write_marks(
 
 
 def similar(options: argparse.Namespace) -> int:
-    """`similar`: the submissions of a class that have much in common."""
+    """Find submissions that have much in common.
+
+    Compare what the students of a class wrote: given code and common answers do not count; other names, order and
+    layout make no difference. Write similar.html, with both places side by
+    side, and similar.json. These are findings for a person to judge; no mark depends on them. No submitted code is run.
+    The exit status is 0 whatever is found.
+    """
     check_folder(options.output)
     assignment = read_assignment(options.assignment)
     roll, entries = class_in(options, assignment, options.output)

@@ -29,12 +29,17 @@ LEAVES = "\n\nimport os\n\nos._exit(0)  # would end a grader that runs in one pr
 
 def add_commands(commands: Commands) -> None:
     """The command and its flags."""
-    parser, texts = add_command(commands, "demo", demo, ("jobs",))
-    parser.add_argument("--output", type=Path, default=Path("demo"), help=texts["output"])
+    parser = add_command(commands, "demo", demo, "--output build/demo", ("jobs",))
+    parser.add_argument("--output", type=Path, default=Path("demo"), help="default: demo")
 
 
 def demo(options: argparse.Namespace) -> int:
-    """`demo`: a sample class, from its submissions to its class page."""
+    """Grade a sample class of six, to see what you get.
+
+    Make a class with everything right, three unfinished submissions with a known mistake, an archive that is cut off,
+    and code that ends the process that runs it. Grade it, and compare the submissions. Everything goes into one
+    folder, which is made anew; the commands are shown as you would type them.
+    """
     from ..__main__ import main
 
     folder, marks = options.output, options.output / "marks"

@@ -21,7 +21,7 @@ from ..grading.record import Part
 from ..platforms.platform import Student
 from ..reports.exports import IMPORTING, export, grades_of
 from ..reports.pages import CLASS
-from .arguments import HELP, Commands, add_command, print_note
+from .arguments import Commands, add_command, print_note
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
 FIRST = "run grade-class, and export again"
@@ -31,44 +31,54 @@ WITHOUT_ID = "no student in the roster, or more than one, has these ids or names
 
 def add_commands(commands: Commands) -> None:
     """The commands and their flags."""
-    parser, texts = _add_decision(commands, "override", override)
-    parser.add_argument("--task", help=texts["task"])
+    example = 'anna --task 1.3 --points 4 --why "correct except for a typing error"'
+    parser = _add_decision(commands, "override", override, example)
+    which = "its number, such as 1.3; all = each of them; whole = points for everything together, such as an oral mark"
+    parser.add_argument("--task", help=which)
     points = parser.add_mutually_exclusive_group(required=True)
-    points.add_argument("--points", type=float, help=texts["points"])
-    points.add_argument("--excused", action="store_true", help=texts["excused"])
-    points.add_argument("--item", action="append", metavar="NAME", help=texts["item"])
-    points.add_argument("--withdraw", action="store_true", help=texts["withdraw"])
+    points.add_argument("--points", type=float, help="from 0 to what the task is worth")
+    points.add_argument("--excused", action="store_true", help="the student has no mark, and needs none")
+    item = "all points for this rubric item, and the grader's for the others; may be repeated"
+    points.add_argument("--item", action="append", metavar="NAME", help=item)
+    points.add_argument("--withdraw", action="store_true", help="the grader's points count again")
 
-    parser, texts = _add_decision(commands, "comment", comment, has_reason=False)
-    parser.add_argument("text", help=texts["comment"])
-    parser.add_argument("--task", help=texts["task"])
+    parser = _add_decision(commands, "comment", comment, 'anna "A neat solution." --task 1.3', has_reason=False)
+    parser.add_argument("text", help='"" = remove the earlier comment')
+    parser.add_argument("--task", help="its number, such as 1.3; default: the whole submission")
 
-    parser, texts = _add_decision(commands, "late", late)
+    parser = _add_decision(commands, "late", late, 'anna --days 0 --why "ill"')
     days = parser.add_mutually_exclusive_group(required=True)
-    days.add_argument("--days", type=at_least(0, MOST_DAYS), help=texts["days"])
-    days.add_argument("--withdraw", action="store_true", help=texts["withdraw"])
+    days.add_argument("--days", type=at_least(0, MOST_DAYS), help="0 = in time")
+    days.add_argument("--withdraw", action="store_true", help="the platform's own time counts again")
 
-    parser, texts = add_command(commands, "export-marks", export_class, ("assignment",))
-    parser.add_argument("marks", type=Path, help=texts["marks"])
-    parser.add_argument("--for", dest="platform", required=True, choices=IMPORTING, help=texts["for"])
-    parser.add_argument("--roster", type=Path, metavar="CSV", help=texts["roster"])
-    parser.add_argument("--column", default="", metavar="NAME", help=texts["column"])
-    parser.add_argument("--output", type=Path, help=texts["output"])
+    example = "marks --for canvas --roster gradebook.csv"
+    parser = add_command(commands, "export-marks", export_class, example, ("assignment",))
+    parser.add_argument("marks", type=Path, help="the folder that `grade-class --output` has written")
+    parser.add_argument("--for", dest="platform", required=True, choices=IMPORTING, help="the platform")
+    roster = "the platform's export of students, for their ids there: its gradebook, or Moodle's grading worksheet"
+    parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
+    column = "the platform's heading of the assignment (default: that of the roster, or else the title)"
+    parser.add_argument("--column", default="", metavar="NAME", help=column)
+    parser.add_argument("--output", type=Path, help="default: the folder export/ in MARKS")
 
 
 def _add_decision(
-    commands: Commands, name: str, run: Callable[[argparse.Namespace], int], has_reason: bool = True
-) -> tuple[argparse.ArgumentParser, Mapping[str, str]]:
-    parser, texts = add_command(commands, name, run, ("assignment", "output"))
-    parser.add_argument("student", help=HELP["decision"]["student"])
-    parser.add_argument("--by", default=None, help=HELP["decision"]["by"])
+    commands: Commands, name: str, run: Callable[[argparse.Namespace], int], example: str, has_reason: bool = True
+) -> argparse.ArgumentParser:
+    parser = add_command(commands, name, run, example, ("assignment", "output"))
+    parser.add_argument("student", help="id, e-mail address, name, or what was handed in: for a group, all of it")
+    parser.add_argument("--by", default=None, help="who decides, which is kept; default: the user of this machine")
     if has_reason:
-        parser.add_argument("--why", required=True, metavar="TEXT", help=HELP["decision"]["why"])
-    return parser, texts
+        parser.add_argument("--why", required=True, metavar="TEXT", help="the reason, which the student may read")
+    return parser
 
 
 def override(options: argparse.Namespace) -> int:
-    """`override`: points by hand, or none."""
+    """Give a student points for a task by hand.
+
+    They take the place of the grader's until you take them back; if they were more than the grader's, never for less
+    than it finds out later. Everybody on the roster can be named.
+    """
     assignment = read_assignment(options.assignment)
     students = students_of(options, assignment)
     points: float | None = options.points
@@ -126,7 +136,10 @@ def override_items(options: argparse.Namespace, students: Sequence[Student], tas
 
 
 def comment(options: argparse.Namespace) -> int:
-    """`comment`: a text for the student's page."""
+    """Comment on a student's submission.
+
+    The comment is shown on the student's page, and takes the place of an earlier one on the same task.
+    """
     assignment = read_assignment(options.assignment)
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
     text = options.text.strip()
@@ -135,7 +148,11 @@ def comment(options: argparse.Namespace) -> int:
 
 
 def late(options: argparse.Namespace) -> int:
-    """`late`: the days of a student."""
+    """Enter by how many days a student was late.
+
+    For platforms that mark a submission as late without its time, for clocks that were wrong, and for those who were
+    ill: what is not entered costs nothing.
+    """
     assignment, days = read_assignment(options.assignment), options.days
     about = "late days as the platform says" if days is None else counted(days, "late day")
     enter(options, students_of(options, assignment), about, {"kind": "late", "value": days})
@@ -186,7 +203,13 @@ def task_of(number: str, assignment: Assignment) -> Task:
 
 
 def export_class(options: argparse.Namespace) -> int:
-    """`export-marks`: a table and an archive to import."""
+    """Write marks in a form that a learning platform imports.
+
+    Write the marks of a class as a table that a platform imports, and each student's page into an archive that Canvas,
+    Moodle and Brightspace take as feedback. Nothing is graded: the results of `grade-class` count, with points by hand
+    and late days. Students without a score get none there. The exit status is 1 if the platform could not find a
+    student, or the assignment's column is not known.
+    """
     output = options.output or options.marks / "export"
     check_folder(output)
     assignment = read_assignment(options.assignment)
