@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from assignment.stand_ins.components import causal_mask as stand_in_for_causal_mask
-from autograder.testing.arguments import Inputs, copies_of
-from autograder.testing.case import SubmissionUnderTest, earlier_keys
+from autograder.testing.arguments import copies_of
+from autograder.testing.case import Inputs, SubmissionUnderTest, earlier_keys
 from autograder.testing.comparison import alike
 from autograder.testing.fitting import Computation
 from autograder.testing.observation import known as known_factor

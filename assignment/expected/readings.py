@@ -17,8 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.testing.arguments import Inputs, copies_of, explained
-from autograder.testing.case import Case, SubmissionUnderTest
+from autograder.testing.arguments import copies_of, explained
+from autograder.testing.case import Case, Inputs, SubmissionUnderTest
 from autograder.testing.comparison import (
     TOLERANCE,
     TOLERANCE_OF_FLOAT32,

@@ -16,8 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from assignment.stand_ins.formulas import name_tokens, place, trace
-from autograder.testing.arguments import Inputs, copies_of
-from autograder.testing.case import Case, SubmissionUnderTest, earlier_keys
+from autograder.testing.arguments import copies_of
+from autograder.testing.case import Case, Inputs, SubmissionUnderTest, earlier_keys
 from autograder.testing.comparison import all_equal, expect_shape, fail
 from autograder.testing.fitting import Computation, attempt, first_part, leaves_of, tensors_in
 from autograder.testing.results import OtherPartsError
@@ -197,7 +197,7 @@ def stack(
     rate: float | None = None,
 ) -> PartsSubject:
     """An encoder or a decoder in eval mode; its rate of dropout is random, unless one is given."""
-    rate = case.number(0.2, 0.7) if rate is None else rate
+    rate = case.chance.uniform(0.2, 0.7) if rate is None else rate
     options, d_model = {**sizes.options, "dropout": rate}, sizes.d_model
     build = partial(submission.build, f"model.{kind}", d_model, n_layers=n_layers, **options)
     module = build(dtype=dtype).eval()

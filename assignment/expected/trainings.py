@@ -81,10 +81,10 @@ class Training:
         # No two batches have the same number of labels, whatever the seed: their weights must differ.
         self.batches: list[Batch] = []
         self.is_word: list[Tensor] = []  # of each label, by batch; the others are padding
-        shuffled = case.shuffle(SHAPES)
+        shuffled = case.chance.sample(SHAPES, len(SHAPES))
         for number in range(1, n_batches + 1):
             special = {"one sentence": (1, number, number), "many labels": (8 + number, 12, 9), "equal": (3, 4, 4)}
-            usual = case.choose(shuffled[number % len(SHAPES)])
+            usual = case.chance.choice(shuffled[number % len(SHAPES)])
             b, t, cut = special.get(shape, usual)
             self.is_word.append(filled(torch.tensor([t] + [cut] * (b - 1)), t))
             self.batches.append(self._draw_batch(case, b, t, cut))

@@ -14,8 +14,8 @@ from assignment.expected.masks import draw, expect_right_or_finite, expect_right
 from assignment.expected.readings import HEADS as PARTS
 from assignment.expected.readings import SPLIT
 from assignment.expected.readings import multi_head as make
-from autograder.testing.arguments import CONVERTED, Inputs
-from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
+from autograder.testing.arguments import CONVERTED
+from autograder.testing.case import Case, Inputs, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
 from autograder.testing.comparison import fail
 from autograder.testing.fitting import Computation
 from autograder.testing.subject import Subject

@@ -5,7 +5,7 @@ left them alone.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -14,13 +14,11 @@ import torch
 from torch import Tensor
 
 from ..sandbox.worker.running import has_changed, keep, undisturbed
+from .case import Inputs
 from .comparison import all_equal, expect, fail
 from .experiments import attempted
 from .fitting import CALL_FAILED, tensors_in
 from .results import CHANGED, INPUTS, OBSERVED, CheckFailed, UnreadableError
-
-Inputs = Mapping[str, Tensor | None]
-"""Arguments by name, in order."""
 
 quotes: dict[str, Callable[[int], str]] = {}
 """For the files of submissions in this process: from a line's number to its place and the line, "" for others' code."""

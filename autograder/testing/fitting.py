@@ -43,6 +43,7 @@ Pair = tuple[str, Tensor | None, Tensor | None]
 STEP = 1e-6  # of central differences, in float64
 TOLERANCE_OF_SLOPES = 1e-4  # relative to the larger of the two
 N_DIRECTIONS = 3  # one may be at right angles to what is missing
+MUCH_NEARER = 0.9
 
 
 def attempt(find: Callable[[], Sequence[Computation]]) -> Candidates:
@@ -87,9 +88,6 @@ def leaf_for(value: Tensor | None, with_gradients: bool = False) -> Tensor | Non
     if value is None or not value.is_floating_point():
         return value
     return value.detach().double().requires_grad_(with_gradients)
-
-
-MUCH_NEARER = 0.9
 
 
 def nearest(

@@ -30,7 +30,6 @@ from .arguments import (
     CONVERTED,
     MIXED,
     STATE,
-    Inputs,
     call_with_copies,
     copies_of,
     copy_of,
@@ -41,7 +40,7 @@ from .arguments import (
     sizes_of,
     traits_of,
 )
-from .case import Case
+from .case import Case, Inputs
 from .comparison import NEGLIGIBLE, all_equal, expect, expect_gradients, expect_parts
 from .contrast import note
 from .experiments import attempted, look
