@@ -18,8 +18,8 @@ from torch import Tensor
 from assignment.stand_ins.formulas import name_tokens, place, trace
 from autograder.testing.arguments import copies_of
 from autograder.testing.case import Case, Inputs, SubmissionUnderTest, earlier_keys
-from autograder.testing.comparison import all_equal, expect_shape, fail
-from autograder.testing.fitting import Computation, attempt, first_part, leaves_of, tensors_in
+from autograder.testing.comparison import expect_shape, fail
+from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
 from autograder.testing.results import OtherPartsError
 from autograder.testing.subject import Subject
 
@@ -78,10 +78,6 @@ class PartsSubject(Subject):
     def has_own_layers(self) -> bool:
         """True if the layers of a stack are its own, with dropout inside, in place of stand-ins."""
         return "Layer" not in self.kind and self.census.has_own_parts(self.sizes.d_model)
-
-    def has_random_parts(self, inputs: Inputs) -> bool:
-        """True if a layer holds parts itself, and chance has a part in what it returns for these inputs."""
-        return bool(self.census.others) and not torch.equal(self.output(inputs), self.output(inputs))
 
     def output(self, inputs: Inputs) -> Tensor:
         """The first part that it returns for copies of these inputs."""
@@ -174,17 +170,17 @@ def layer(
         if kind != "EncoderLayer" or sizes.norm_first or census.known["A"]:
             return None
         of_weights = weights_formulas(sizes.d_model, sizes.n_heads)
-        return find_formula(submission, (kind, sizes, "weights"), lambda: second_of(twin()), census.others, of_weights)
+
+        def second() -> Component:  # for the result beside the first one
+            component = twin()
+            return replace(component, call=lambda *given: component.call(*given)[1])
+
+        return find_formula(submission, (kind, sizes, "weights"), second, census.others, of_weights)
 
     formulas = attempt(read)
     if isinstance(formulas, list) and not formulas:
         return layer(submission, case, kind, readable, dropout)
     return replace(subject, formulas=formulas, find_weights=find_weights)
-
-
-def second_of(component: Component) -> Component:
-    """The same component, for the result beside its first one."""
-    return replace(component, call=lambda *given: component.call(*given)[1])
 
 
 def stack(
@@ -285,11 +281,6 @@ class ModelSubject:
         case.randomise(self.model.parameters())
         self.parameters = list(self.model.parameters())
         self.leaves = leaves_of(self.parameters)
-
-    def has_random_parts(self, side: Subject, inputs: Inputs) -> bool:
-        """True if chance has a part in what a side returns for these inputs by parts of its own."""
-        results = [tensors_in(side.call(*copies_of(inputs.values()))) for _ in range(2)]
-        return self.has_own_parts and not all_equal(*results)
 
     def side(self, method: str, kept: float = 1.0) -> Subject:
         """Its `encode` or `decode`, where dropout leaves so much of the embedded tokens."""

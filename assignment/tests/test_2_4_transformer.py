@@ -93,7 +93,7 @@ def test_dropout_of_positions(
     model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (11, 11), n_layers, dropout)
     model.model.train()
     side, inputs = model.side(method, kept=0.0 if dropout else 1.0), model.draw(method, masks="none")
-    if not dropout and model.has_random_parts(side, inputs):
+    if not dropout and side.is_random(inputs) and model.has_own_parts:
         model.model.eval()  # what these drop by themselves is free
         side = model.side(method)
     look_at = "how often does dropout act on the embedded tokens of either side, and at which rate?"

@@ -207,6 +207,11 @@ class Subject:
             return False
         return True
 
+    def is_random(self, inputs: Inputs) -> bool:
+        """Return True if two equal calls return different results."""
+        first, second = (tensors_in(self.call(*copies_of(inputs.values()))) for _ in range(2))
+        return not all_equal(first, second)
+
     @contextmanager
     def _judged(
         self, inputs: Inputs, kind: str = "", of: Sequence[str] = (), is_explained: bool = True
