@@ -5,8 +5,10 @@ The layouts are drawn from a seed. Tests take a sample of them, with `--whole` a
 
 import math
 import re
+import tomllib
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -51,38 +53,19 @@ def test_right_layouts_keep_all_points(reference, assignment, sampled):
     assert len(readers) <= math.ceil(MOST_FOR_A_READER * len(layouts)), readers
 
 
-FAULTS = {  # in which modules or components, and what stands for what
-    "scores are not scaled": (["attention", "layers"], r" / e\*\*0\.5", ""),
-    "softmax over the queries": (["attention", "layers"], r"scores\.softmax\(-1\)", "scores.softmax(-2)"),
-    "mask inverted": (["attention", "layers"], "~mask", "mask"),
-    "value from key": (["attention"], r"(\n +v = \W*(?:\w+[(.]\w*\W*)*?)\bvalue\b", r"\1key"),
-    "heads split without transpose": (
-        ["attention", "layers"],
-        r"\.unflatten\(-1, \(h, e\)\)\.transpose\(1, 2\)",
-        ".unflatten(1, (-1, 1)).reshape(query.size(0), h, -1, e)",
-    ),
-    "mask of the first head for all": (["attention"], r"mask\[:, i if mask\.size\(1\) > 1 else 0\]", "mask[:, 0]"),
-    "output added to the query": (["attention"], r"return (.*), weights\n$", r"return query + \1, weights\n"),
-    "no relu": (["layers"], r"\.relu\(\)", ""),
-    "sample variance": (["layers.LayerNorm"], "unbiased=False", "unbiased=True"),  # in a layer: for task 1.4
-    "epsilon outside the root": (["layers.LayerNorm"], r"\(spread \+ (\S+)\)\.sqrt\(\)", r"(spread.sqrt() + \1)"),
-    "no dropout": (["layers"], r"self\.dropout\(attended\)", "attended"),
-    "no residual connection": (["layers"], r"x \+ self\.dropout\(attended\)", "self.dropout(attended)"),
-    "no scaling": (["embedding"], r" \* d\*\*0\.5", ""),
-    "softmax without logarithm": (["model"], r"log_softmax", "softmax"),
-}
+FAULTS = tomllib.loads(Path(__file__).with_name("unusual.toml").read_text(encoding="utf-8"))["layout"]
 
 
 @pytest.mark.slow
 def test_faults_in_unusual_layouts_are_found_or_need_a_reader(reference, assignment, sampled):
     layouts, count = [], len(sampled(range(5), 5))
     for name in sampled(FAULTS, 3):
-        places, old, new = FAULTS[name]
-        kinds = [kind for kind in SHARES if kind.startswith(tuple(places))]
+        change = partial(re.sub, FAULTS[name]["pattern"], FAULTS[name]["replacement"])
+        kinds = [kind for kind in SHARES if kind.startswith(tuple(FAULTS[name]["places"]))]
         faulty = []
         for kind, number in ((kind, number) for number in range(40) for kind in kinds):
             if len(faulty) < count:
-                layout = drawn(reference, kind, number, partial(re.sub, old, new))
+                layout = drawn(reference, kind, number, change)
                 if layout != drawn(reference, kind, number):
                     faulty.append(replace(layout, name=f"{name}: {layout.name}"))
         assert len(faulty) == count, name
