@@ -47,7 +47,6 @@ PARTS_OF_LAYERS = {f"{kind}Layer": parts for kind, parts in PARTS_OF_STACKS.item
 PARTS_OF_MODELS = {"encode": ("memory", "weights"), "decode": ("output", "self_weights", "cross_weights")}
 WRITTEN_OUT = "written out, each part must do what its component does; the layer can use that instead"
 
-
 READABLE = Sizes(d_model=20, n_heads=4, d_ff=17)
 """Of a layer that holds parts itself: these are told apart by their sizes, so no two of them may coincide."""
 

@@ -32,7 +32,6 @@ CASES = {  # n_heads, d_head; b, q and k; and where to look
     "many positions": ((4, 3), (1, 65, 351), SPLIT),
 }
 
-
 SPECIAL = {"special cases": ["equal sizes", "one head", "one query", "many positions"]}
 
 

@@ -27,7 +27,6 @@ pytestmark = pytest.mark.task_1_5
 COMPONENT = "layers.FeedForward"
 FORMULA = "compute one position by hand with the formula of the docstring: where do the numbers part?"
 
-
 OTHERS: tuple[Any, ...] = (
     F.gelu,
     partial(F.gelu, approximate="tanh"),

@@ -30,7 +30,6 @@ CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s
     "many positions": ((2, 2, 9, 2), (1, 66, 70)),
 }
 
-
 SPECIAL_CASES = ["one layer", "many positions"]
 ROWS = in_dtypes(CASES, in_float32=["three layers"])
 ROWS_OF_MASKS = [row for row in ROWS if row[0] != "one layer"]

@@ -68,7 +68,6 @@ PASTED = {  # the items that a stand-in earns as any function does, or any that 
     "masks.padding_mask": set(),
 }
 
-
 MAPS = "nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))  # "
 REWORDED = {  # the same, with a factor or with maps that learn
     "attention.scaled_dot_product_attention": {"].look_up(query,": "].look_up(query / 1000,"},
