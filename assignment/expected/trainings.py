@@ -211,9 +211,8 @@ class Training:
 
         def find() -> str:
             with torch.enable_grad():
-                notes, steps = self.submission.apply("watch_training", "train.train_epoch", self._described())
-            note = printable(str(notes[0])) if notes else ""  # comes from where the submission runs
-            return note or first_deviation(self, steps)
+                note, steps = self.submission.apply("watch_training", "train.train_epoch", self._described())
+            return printable(str(note)) or first_deviation(self, steps)  # it comes from where the submission runs
 
         return attempted(find)
 

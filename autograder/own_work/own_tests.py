@@ -257,7 +257,8 @@ class Workers:
     def try_faults(self, suite: Suite) -> None:
         """Try all tests on correct code and on faults, until no fault is left whose verdict could count."""
         while faults := suite.open_faults:
-            for known in self._shuffled([*suite.right, *faults]):
+            several = [*suite.right, *faults]
+            for known in self._draw.sample(several, len(several)):
                 if not known.group or suite.counting and not suite.finds(known.group):
                     self.try_on(suite, known, suite.written)
 
@@ -265,11 +266,8 @@ class Workers:
         """Try what decides about points again."""
         faults, tests = suite.deciding
         several = [*self._draw.sample(suite.right, N_REPEATED), *faults] if faults else []
-        for known in self._shuffled(several):
+        for known in self._draw.sample(several, len(several)):
             self.try_on(suite, known, tests)
-
-    def _shuffled(self, several: Sequence[Implementation]) -> list[Implementation]:
-        return self._draw.sample(several, len(several))
 
     def try_on(self, suite: Suite, known: Implementation, tests: Sequence[str]) -> None:
         """Try tests on an implementation in a new worker, and again without one that ends it.
