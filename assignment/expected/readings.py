@@ -71,19 +71,10 @@ def made(
     randomised: slice = slice(None),
     **options: Any,
 ) -> Subject:
-    """Make a module of the submission in eval mode, with random parameters.
+    """Make a module of the submission in eval mode, with random parameters, from sizes and options.
 
-    Args:
-        submission: that has it.
-        case: draws the parameters.
-        component: its name in the contract.
-        sizes: arguments of its constructor, before the options.
-        parts: names of what it returns.
-        read: finds what it may compute with these tensors for its parameters, by their shapes or by a search.
-        dtype: of the parameters.
-        called_before_with: a tensor with which it is called before it gets its random parameters, as in training.
-        randomised: which of its parameters become random.
-        options: further arguments of the constructor.
+    `read` finds what it may compute with these tensors for its parameters, by their shapes or by a search. It may be
+    called before it gets its random parameters, as in training, of which some may stay as they were made.
     """
     module = submission.build(component, *sizes, dtype=dtype, **options).eval()
     if called_before_with is not None:

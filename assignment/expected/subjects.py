@@ -1,8 +1,7 @@
 """Layers, stacks of them and whole models as subjects of tests: made with random parameters, with inputs for them.
 
-The parts inside are stand-ins of known formulas, which have parameters of shapes that nothing else has. Which LayerNorm
-belongs to which sublayer is found by trying: only the right roles give what comes out. A layer may hold parts itself,
-and write them out: `search` finds them. Stacks and models may consist of layers of their own, see `own_parts`.
+The parts inside are stand-ins, see `layers`. A layer may hold parts itself, and write them out: `search` finds them.
+Stacks and models may consist of layers of their own, see `own_parts`.
 """
 
 from collections.abc import Callable, Sequence

@@ -106,16 +106,9 @@ HANDED_OUT: Mapping[str, Mapping[str, Callable[..., Any]]] = {
 
 
 def try_test(tests: Any, name: str, make: Callable[[], Any], seeds: list[int]) -> list[str]:
-    """Runs a test with one seed after the other, until it passes, each time with an implementation that was made anew.
+    """Runs a test of a class with one seed after the other, until it passes, each time with a new implementation.
 
-    Args:
-        tests: the student's class.
-        name: of the test.
-        make: makes the implementation.
-        seeds: of the random numbers.
-
-    Returns:
-        For each seed why the test does not pass, in one line, and "" once it does.
+    Returns for each seed why the test does not pass, in one line, and "" once it does.
     """
     reasons: list[str] = []
     for seed in seeds:

@@ -1,14 +1,9 @@
 """Judges a student's own tests: which groups of known faults do they find, and do they pass correct code?
 
-The tests run in workers that do not contain what they test: they send tensors to another worker, which has the
-implementations, and get tensors back. For each implementation a new worker runs them, a faulty one until a test that
-counts has failed with two seeds, and ends then: so no test knows of another implementation. A test has the same seeds
-with all of them, and the same tests have run before it. Correct and faulty implementations come in an order that
-follows from the submission's text. Each test is a request of its own; a worker answers whether it has passed.
-
-A test that rejects correct code counts for nothing, whatever it finds. A fault is not tried once half of its group is
-found; if the test that has found it then turns out to count for nothing, the fault is tried in another round, among
-all correct implementations again.
+The tests run in workers that do not contain what they test, a new one for each implementation, so that no test knows of
+another one; why, and what counts, is in `docs/explanation/understanding.md`. A faulty implementation is tried until a
+test that counts has failed with two seeds, and not once half of its group is found; if the test that has found it then
+turns out to count for nothing, the fault is tried in another round, among all correct implementations again.
 
 What decides about points is repeated in new workers, at other times and with other numbers of processes. A test whose
 verdict changes counts for nothing, and then all is repeated again: who guesses by the clock must guess often.
