@@ -135,12 +135,7 @@ class Flow:
         return [output] if "attn_mask" in named else output
 
     def first_deviation(
-        self,
-        submission: SubmissionUnderTest,
-        module: Any,
-        method: str,
-        settings: Mapping[str, float],
-        inputs: Inputs,
+        self, submission: SubmissionUnderTest, module: Any, method: str, settings: Mapping[str, float], inputs: Inputs
     ) -> str:
         """Name the part that is the first to read something else than it should, and what it reads; "" if none does.
 

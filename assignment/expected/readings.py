@@ -19,14 +19,7 @@ from torch import Tensor, nn
 
 from autograder.testing.arguments import copies_of, explained
 from autograder.testing.case import Case, Inputs, SubmissionUnderTest
-from autograder.testing.comparison import (
-    TOLERANCE,
-    TOLERANCE_OF_FLOAT32,
-    alike,
-    difference,
-    expect,
-    expect_shape,
-)
+from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, alike, difference, expect, expect_shape
 from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
 from autograder.testing.results import CheckFailed, NoPartsError, OtherPartsError, UnreadableError
 from autograder.testing.subject import Subject

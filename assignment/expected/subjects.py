@@ -5,7 +5,7 @@ Stacks and models may consist of layers of their own, see `own_parts`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -52,20 +52,17 @@ READABLE = Sizes(d_model=20, n_heads=4, d_ff=17)
 
 @dataclass(frozen=True)
 class PartsSubject(Subject):
-    """A layer or a stack.
+    """A layer or a stack. A layer that holds parts itself can be read at some sizes only, and has these, and float64.
 
-    Attributes:
-        sizes: its own. A layer that holds parts itself can be read at some sizes only, and has these, and float64.
-        kind: its class.
-        case: draws parameters and inputs.
-        find_weights: finds the formula of an encoder layer's weights if it has its own attention, but another part is
-            wrong.
+    `find_weights` finds the formula of an encoder layer's weights if it has its own attention, but another part is
+    wrong.
     """
 
     sizes: Sizes = READABLE
-    kind: str = "EncoderLayer"
-    case: Case = Case(0, "")
+    kind: str = "EncoderLayer"  # its class
+    case: Case = Case(0, "")  # draws parameters and inputs
     find_weights: Callable[[], Computation | None] = lambda: None
+    if_parts_are_right: str = field(default=PARTS_ARE_RIGHT, kw_only=True)
 
     @property
     def census(self) -> Census:
@@ -78,7 +75,7 @@ class PartsSubject(Subject):
         return "Layer" not in self.kind and self.census.has_own_parts(self.sizes.d_model)
 
     def output(self, inputs: Inputs) -> Tensor:
-        """The first part that it returns for copies of these inputs."""
+        """The first part that it returns."""
         x = first_part(self.call(*copies_of(inputs.values())), self.parts)
         return expect_shape(x, next(iter(inputs.values())).shape, "x").detach()  # type: ignore[union-attr]
 
@@ -86,12 +83,9 @@ class PartsSubject(Subject):
         """Random x (b, t, d), memory (b, s, d) and masks.
 
         In x are vectors of zeros, unless a norm of the submission's own may get one, as in pre-norm or a wrong layer:
-        what that makes of it costs another task.
-
-        Args:
-            axes: b, t and s.
-            masks: "padding", "none", "two axes", "each head", or "a query without keys", which is in one head. An
-                attention of a layer's own, task 1.3 judges with the last two; here its mask is one for all heads.
+        what that makes of it costs another task. The axes are b, t and s, the masks "padding", "none", "two axes",
+        "each head", or "a query without keys", which is in one head. An attention of a layer's own, task 1.3 judges
+        with the last two; here its mask is one for all heads.
         """
         case, (b, t, s), d_model = self.case, axes, self.sizes.d_model
         is_own = "Layer" in self.kind and len(self.census.known["A"]) < len(self.parts) - 1
@@ -136,9 +130,7 @@ def layer(
     used = next((parameter.dtype for parameter in parameters), dtype)
     pairs = list(zip(parameters, leaves, strict=True))
     inside = partial(flow.first_deviation, submission, module, "forward", sizes.options)
-    subject = PartsSubject(
-        module, parts, (), pairs, used, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
-    )
+    subject = PartsSubject(module, parts, (), pairs, used, sizes, kind, case, inside=inside)
 
     def twin() -> Component:
         other = build().eval()
@@ -232,9 +224,7 @@ def stack(
     if not is_own:
         inside = partial(flow.first_deviation, submission, module, "forward", {"norm_first": False, **options})
     formulas, pairs, parts = attempt(read), list(zip(parameters, leaves, strict=True)), PARTS_OF_STACKS[kind]
-    return PartsSubject(
-        module, parts, formulas, pairs, dtype, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
-    )
+    return PartsSubject(module, parts, formulas, pairs, dtype, sizes, kind, case, inside=inside)
 
 
 def in_float32(call: Computation, *given: Any, **named: Any) -> Any:

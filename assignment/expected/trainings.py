@@ -6,7 +6,7 @@ of two tables, and costs and gradients follow from these in closed form.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 import torch
@@ -33,17 +33,15 @@ Shape = tuple[int, int, int]
 """Of a batch: sentences, length, length of all sentences but the first."""
 
 
-def shapes_by_labels() -> list[list[Shape]]:
-    """Shapes of batches; those of one group have the same number of labels."""
-    groups: dict[int, list[Shape]] = {}
-    for b in range(2, 5):
-        for t in range(3, 8):
-            for cut in range(1, t):
-                groups.setdefault(t + (b - 1) * cut, []).append((b, t, cut))
-    return [groups[n_labels] for n_labels in sorted(groups)]
+def n_labels(shape: Shape) -> int:
+    """How many labels a batch of this shape has."""
+    b, t, cut = shape
+    return t + (b - 1) * cut
 
 
-SHAPES = shapes_by_labels()
+_ALL_SHAPES = [(b, t, cut) for b in range(2, 5) for t in range(3, 8) for cut in range(1, t)]
+SHAPES = [[*group] for _, group in groupby(sorted(_ALL_SHAPES, key=n_labels), n_labels)]
+"""Those of one group have the same number of labels."""
 
 
 class Training:

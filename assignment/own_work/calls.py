@@ -94,10 +94,7 @@ SCENES: Mapping[str, Callable[[Case], Scene]] = {
     HEADS: multi_head,
     NORM: layer_norm,
 }
-BY_HAND: Mapping[str, Callable[[Case], Scene]] = {
-    ATTENTION: attention_by_hand,
-    NORM: norm_by_hand,
-}
+BY_HAND: Mapping[str, Callable[[Case], Scene]] = {ATTENTION: attention_by_hand, NORM: norm_by_hand}
 """Calls whose intermediate values one can compute without a calculator, or nearly so."""
 
 

@@ -31,15 +31,7 @@ from assignment.expected.layers import Sizes
 from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
 from assignment.expected.subjects import PARTS_OF_LAYERS as RETURNED
 from assignment.expected.subjects import layer as layer_of
-from autograder.testing.case import (
-    ALMOST_ALL,
-    Case,
-    SubmissionUnderTest,
-    each_dtype,
-    in_dtypes,
-    in_float32,
-    rows_of,
-)
+from autograder.testing.case import ALMOST_ALL, Case, SubmissionUnderTest, each_dtype, in_dtypes, in_float32, rows_of
 from autograder.testing.comparison import alike
 from autograder.testing.fitting import Computation, first_part
 from autograder.testing.results import OtherPartsError

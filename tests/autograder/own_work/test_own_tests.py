@@ -11,10 +11,10 @@ from autograder.intake.submission import Intake
 from autograder.own_work.graded import judge_own_work
 from autograder.own_work.own_tests import implementations_of
 from autograder.testing.results import State
-from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
 
-ASSIGNMENT = read_assignment()
+from ..conftest import ASSIGNMENT
+
 [TASK] = [task for task in ASSIGNMENT.tasks if task.tests_of]
 KNOWN = implementations_of(TASK, ASSIGNMENT)
 CLASSES = {"attention": "TestAttention", "LayerNorm": "TestLayerNorm"}
