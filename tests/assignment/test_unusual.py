@@ -18,7 +18,7 @@ from autograder.testing.results import Outcome, State, judge_task
 from foundation.places import SKELETON
 from validity.run_tests import Version, run_versions
 
-from .layouts import drawn
+from .layouts import drawn, replaced
 
 TABLES = tomllib.loads(Path(__file__).with_name("unusual.toml").read_text(encoding="utf-8"))
 UNUSUAL, CASES = TABLES["pytorch"], TABLES["model"]
@@ -77,20 +77,11 @@ def ends_of(versions, reference, assignment):
     return {run.version: run.all_outcomes for run in runs}
 
 
-def replaced(sources, module, changes):
-    """Sources in which a module has other lines, each of which it has once."""
-    path, text = sources[module]
-    for old, new in changes.items():
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    return {**sources, module: (path, text)}
-
-
 @pytest.mark.slow
 def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment):
     tasks = {task.number: task for task in assignment.tasks}
     versions = [
-        Version(name, replaced(reference, row["module"], dict(row["changes"])), [0], (tasks[row["task"]].marker,))
+        Version(name, replaced(reference, row["module"], row["changes"]), [0], (tasks[row["task"]].marker,))
         for name, row in UNUSUAL.items()
     ]
     outcomes = ends_of(versions, reference, assignment)
@@ -113,7 +104,7 @@ def test_tensors_without_dtype_cost_one_item(reference, assignment):
     """Models are trained with the default dtype: there such code is right."""
     markers = {task.number: task.marker for task in assignment.tasks}
     versions = [
-        Version(number, replaced(reference, module, {code: FILLED.format(code)}), [0], (markers[number],))
+        Version(number, replaced(reference, module, [(code, FILLED.format(code))]), [0], (markers[number],))
         for number, (module, code, _) in WITHOUT_DTYPE.items()
     ]
     outcomes = ends_of(versions, reference, assignment)
