@@ -48,16 +48,15 @@ def scene(component: str, made_with: Mapping[str, Any] | None, **inputs: Tensor)
 def attention(case: Case) -> Scene:
     """With a mask of padding."""
     b, h, q, k, d = case.chance.choice([(2, 3, 4, 5, 8), (3, 2, 5, 4, 7), (2, 4, 3, 6, 5), (3, 4, 6, 5, 2)])
-    query, key, value = (normal(case, b, h, n, d) for n in (q, k, k))
-    return scene(ATTENTION, None, query=query, key=key, value=value, mask=padding(b, k))
+    inputs = {name: normal(case, b, h, n, d) for name, n in (("query", q), ("key", k), ("value", k))}
+    return scene(ATTENTION, None, **inputs, mask=padding(b, k))
 
 
 def multi_head(case: Case) -> Scene:
     """Cross-attention: other queries than keys."""
     b, h, q, k, d = case.chance.choice([(2, 3, 4, 5, 18), (2, 4, 5, 3, 24), (3, 2, 4, 5, 12), (5, 2, 4, 3, 14)])
-    query, key, value = (normal(case, b, n, d) for n in (q, k, k))
-    made_with = {"d_model": d, "n_heads": h}
-    return scene(HEADS, made_with, query=query, key=key, value=value, mask=padding(b, k))
+    inputs = {name: normal(case, b, n, d) for name, n in (("query", q), ("key", k), ("value", k))}
+    return scene(HEADS, {"d_model": d, "n_heads": h}, **inputs, mask=padding(b, k))
 
 
 def layer_norm(case: Case) -> Scene:

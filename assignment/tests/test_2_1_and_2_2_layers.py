@@ -156,11 +156,11 @@ def what_is_dropped(
         return f"{at_rate_0}it drops at random"
     verb = f"{at_rate_0}nothing is left of" if at_rate_0 else "dropout acts on"
     doubled = [value if value is None else value.double() for value in inputs.values()]
-    name_at = flow_of(kind).dropped
-    for count in range(len(name_at), -1, -1):
-        for spared in combinations(name_at, count):
+    places = flow_of(kind).dropped
+    for count in range(len(places), -1, -1):
+        for spared in combinations(places, count):
             if any(alike(returned, formula(*doubled, kept=0.0, spared=spared)[0]) for formula in formulas):
-                return f"{verb} {len(name_at) - count} of {len(name_at)} sublayers' outputs"
+                return f"{verb} {len(places) - count} of {len(places)} sublayers' outputs"
     other = {**inputs, "x": torch.randn_like(inputs["x"])}
     is_lost = alike(output(*other.values()), returned)
     return f"{at_rate_0}nothing is left of x: dropout acts on more than the sublayers' outputs" if is_lost else ""
