@@ -1,10 +1,12 @@
-"""Unusual code: parts of a layer's or a model's own, and parameters that no test can read.
+"""Unusual code: parts of a layer's or a model's own, drawn layouts, and parameters that no test can read.
 
 Each part costs points in its own task only; what no test can read is left to a person. What unusual modules of PyTorch
 are to the tests is decided here, and said in docs/reference/grading.md. The model that is made of parts of its own is
 `tests/autograder/grading/adapters/whole/`: constructors and masks of its own, PyTorch's LayerNorm, key before query.
 """
 
+import math
+import re
 import tomllib
 from dataclasses import replace
 from functools import partial
@@ -14,14 +16,15 @@ from pathlib import Path
 import pytest
 
 from autograder.intake.sources import read_sources
-from autograder.testing.results import Outcome, State, judge_task
+from autograder.testing.results import Outcome, State, judge_task, worst
+from autograder.testing.results import tests_of as results_of
 from foundation.places import SKELETON
 from validity.run_tests import Version, run_versions
 
 from .layouts import drawn, replaced
 
 TABLES = tomllib.loads(Path(__file__).with_name("unusual.toml").read_text(encoding="utf-8"))
-UNUSUAL, CASES = TABLES["pytorch"], TABLES["model"]
+UNUSUAL, CASES, FAULTS = TABLES["pytorch"], TABLES["model"], TABLES["layout"]
 JUDGED = {"layers": ("task_2_1", "task_2_2"), "stacks": ("task_2_3",), "model": ("task_2_4",)}
 MODEL = Path(__file__).parents[1] / "autograder" / "grading" / "adapters" / "whole"
 NORM = """
@@ -164,3 +167,56 @@ def test_a_task_needs_a_reader_if_any_of_its_tests_does(assignment, other):
     outcomes = [Outcome("test_a", other, "it failed"), Outcome("test_b", State.NEEDS_READER, "it cannot be read")]
     result = judge_task(assignment.tasks[0], outcomes, "items")
     assert result.state is State.NEEDS_READER and "it cannot be read" in result.message
+
+
+SHARES = {
+    "attention.MultiHeadedAttention": 130,
+    "layers.EncoderLayer": 40,
+    "layers.DecoderLayer": 40,
+    "layers.FeedForward": 30,
+    "embedding.InputEmbedding": 20,
+    "layers.LayerNorm": 15,
+    "model.Transformer": 15,
+    "model.Encoder": 10,
+}
+"""How many layouts of each are drawn: 300 in all."""
+
+ALL = [(kind, number) for kind, count in SHARES.items() for number in range(count)]
+MOST_FOR_A_READER = 0.03
+
+
+def states_of(layouts, reference, assignment):
+    """The worst state of the tasks that judge a layout, and why, by its name."""
+    found = {}
+    for run in run_versions(layouts, reference, assignment):
+        results = [result for result in results_of(assignment, run.outcomes) if result.outcomes]
+        found[run.version] = worst(result.state for result in results), "\n".join(result.message for result in results)
+    return found
+
+
+@pytest.mark.slow
+def test_right_layouts_keep_all_points(reference, assignment, sampled):
+    layouts = [drawn(reference, kind, number) for kind, number in sampled(ALL, 46)]
+    found = states_of(layouts, reference, assignment)
+    lost = {name: why for name, (state, why) in found.items() if state not in (State.PASSED, State.NEEDS_READER)}
+    assert lost == {}
+    readers = [name for name, (state, _) in found.items() if state is State.NEEDS_READER]
+    assert len(readers) <= math.ceil(MOST_FOR_A_READER * len(layouts)), readers
+
+
+@pytest.mark.slow
+def test_faults_in_unusual_layouts_are_found_or_need_a_reader(reference, assignment, sampled):
+    layouts, count = [], len(sampled(range(5), 5))
+    for name in sampled(FAULTS, 3):
+        change = partial(re.sub, FAULTS[name]["pattern"], FAULTS[name]["replacement"])
+        kinds = [kind for kind in SHARES if kind.startswith(tuple(FAULTS[name]["places"]))]
+        faulty = []
+        for kind, number in ((kind, number) for number in range(40) for kind in kinds):
+            if len(faulty) < count:
+                layout = drawn(reference, kind, number, change)
+                if layout != drawn(reference, kind, number):
+                    faulty.append(replace(layout, name=f"{name}: {layout.name}"))
+        assert len(faulty) == count, name
+        layouts += faulty
+    found = states_of(layouts, reference, assignment)
+    assert [name for name, (state, _) in found.items() if state is State.PASSED] == []
