@@ -36,7 +36,7 @@ from .layers import (
     usual_factor,
     weights_formulas,
 )
-from .own_parts import PARTS_OF_STACKS, OwnParts
+from .own_parts import PARTS_OF_STACKS, OwnParts, in_float32
 from .readings import expect_plain, needs_reader, pairs_of
 from .search import Component, Formula, find_formula, learned, normal
 
@@ -225,17 +225,6 @@ def stack(
         inside = partial(flow.first_deviation, submission, module, "forward", {"norm_first": False, **options})
     formulas, pairs, parts = attempt(read), list(zip(parameters, leaves, strict=True)), PARTS_OF_STACKS[kind]
     return PartsSubject(module, parts, formulas, pairs, dtype, sizes, kind, case, inside=inside)
-
-
-def in_float32(call: Computation, *given: Any, **named: Any) -> Any:
-    """The result of a call, in float32, in which public models compute their positions, whatever their dtype."""
-
-    def rounded(value: Any) -> Any:
-        if isinstance(value, (list, tuple)):
-            return [rounded(item) for item in value]
-        return value.float() if isinstance(value, Tensor) else value
-
-    return rounded(call(*given, **named))
 
 
 def predict(parts: Sequence[Tensor], output: Tensor) -> Tensor:
