@@ -84,7 +84,7 @@ def expect_unchanged(given: Inputs, before: Inputs) -> None:
 def expect_equal_calls(function: Callable[..., Any], kept: Sequence[Tensor], inputs: Inputs, others: Inputs) -> None:
     """Fail unless equal calls give equal results, and other calls other ones; `others` have given `kept`."""
     calls = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
-    again, other, *more = (tensors_in(function(*given), copied=True) for given in calls)
+    again, other, *more = ([x.detach().clone() for x in tensors_in(function(*given))] for given in calls)
     for before, after in ((kept, again), *((other, repeated) for repeated in more)):
         expect(all_equal(before, after), "the same call, after others", "the same result", "another one", STATE)
     expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)

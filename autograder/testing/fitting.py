@@ -63,13 +63,11 @@ def first_part(result: Any, parts: Sequence[str]) -> Any:
     )
 
 
-def tensors_in(value: Any, copied: bool = False) -> list[Tensor]:
+def tensors_in(value: Any) -> list[Tensor]:
     """The tensors in a result, however it is nested."""
     if isinstance(value, Tensor):
-        return [value.detach().clone() if copied else value.detach()]
-    if isinstance(value, (list, tuple)):
-        return [tensor for item in value for tensor in tensors_in(item, copied)]
-    return []
+        return [value]
+    return [tensor for item in value for tensor in tensors_in(item)] if isinstance(value, (list, tuple)) else []
 
 
 def are_alike(result: object, other: object) -> bool:
@@ -127,7 +125,7 @@ def _distance(returned: object, wanted: Any, factor: Tensor | None) -> tuple[flo
     if [tensor.shape for tensor in got] != [tensor.shape for tensor in expected]:
         return 1.0, math.inf
     times = 1 if factor is None else factor
-    pairs = [(a * times, b * times) for a, b in zip(got, expected, strict=True)]
+    pairs = [(a.detach() * times, b.detach() * times) for a, b in zip(got, expected, strict=True)]
     largest = max((difference(a, b) for a, b in pairs), default=0.0)
     if largest < TOLERANCE_OF_FLOAT32:
         return 0.0, largest

@@ -158,7 +158,7 @@ class Subject:
             with self._judged(others):
                 first = self.call(*arguments.values())
             expect_unchanged(arguments, others)
-            kept = tensors_in(first, copied=True)
+            kept = [tensor.detach().clone() for tensor in tensors_in(first)]
             try:
                 self._expect_result(first, others)
             except CheckFailed:  # what is wrong from the start depends on no earlier call, and costs another item
