@@ -65,11 +65,8 @@ def silence(census: Census, silent: Sequence[Tensor], d_ff: int) -> None:
 def drops_single_entries(trained: Tensor, whole: Tensor, silent: Tensor, n_norms: int) -> bool:
     """True if dropout has left 0 or 1 / (1 - rate) of each entry of the one sublayer that computes something.
 
-    Args:
-        trained: output in train mode, of a layer whose LayerNorms are 0.9 tanh(x).
-        whole: in eval mode.
-        silent: without that sublayer.
-        n_norms: LayerNorms between the sublayer and the output.
+    The outputs are those in train mode, in eval mode (`whole`), and there without the sublayer, which so many
+    LayerNorms, 0.9 tanh(x), follow.
     """
     for _ in range(n_norms):
         trained, whole, silent = (torch.atanh(x / 0.9) for x in (trained, whole, silent))

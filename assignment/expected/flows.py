@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from assignment.stand_ins.components import causal_mask as stand_in_for_causal_mask
-from autograder.testing.arguments import Inputs, copies_of
-from autograder.testing.case import SubmissionUnderTest, earlier_keys
+from autograder.testing.arguments import copies_of
+from autograder.testing.case import Inputs, SubmissionUnderTest, earlier_keys
 from autograder.testing.comparison import alike
 from autograder.testing.fitting import Computation
 from autograder.testing.observation import known as known_factor
@@ -85,9 +85,9 @@ class Flow:
             vars(self._module).update({name: part.forward for name, part in self._module.named_children()})
 
     @property
-    def dropped(self) -> dict[str, str]:
-        """The parts whose output dropout acts on, by place, in words."""
-        return {place: name for place, name in self.names.items() if self.places[place] in DROPPED}
+    def dropped(self) -> list[str]:
+        """The places of the parts whose output dropout acts on."""
+        return [place for place, letter in self.places.items() if letter in DROPPED]
 
     def arrangements(self, pools: Mapping[str, Sequence[Slot]]) -> Iterator[dict[str, Slot]]:
         """Yield each choice of parts from the pools, by place; none where a pool has too few."""
@@ -113,8 +113,7 @@ class Flow:
             result = parts[place](*given)
             output, *weights = result if isinstance(result, (tuple, list)) else [result]
             seen.extend([weights] if weights else [])
-            is_dropped = kept != 1 and self.places[place] in DROPPED and place not in spared
-            return kept * output if is_dropped else output
+            return kept * output if kept != 1 and place in self.dropped and place not in spared else output
 
         output = self._pass(call, *arguments)
         return [output, *(map(list, zip(*seen, strict=True)) if "layers.0" in self.places else chain(*seen))]
@@ -135,12 +134,7 @@ class Flow:
         return [output] if "attn_mask" in named else output
 
     def first_deviation(
-        self,
-        submission: SubmissionUnderTest,
-        module: Any,
-        method: str,
-        settings: Mapping[str, float],
-        inputs: Inputs,
+        self, submission: SubmissionUnderTest, module: Any, method: str, settings: Mapping[str, float], inputs: Inputs
     ) -> str:
         """Name the part that is the first to read something else than it should, and what it reads; "" if none does.
 

@@ -199,10 +199,6 @@ class Sizes:
         """Arguments of constructors after d_model."""
         return {"n_heads": self.n_heads, "d_ff": self.d_ff} | ({"norm_first": True} if self.norm_first else {})
 
-    def numbers_of_maps(self, n_attentions: int, n_networks: int) -> int:
-        """How many numbers so many attentions, without biases, and feed-forward networks learn."""
-        return n_attentions * 4 * self.d_model**2 + n_networks * sum(network_formula(self.d_model, self.d_ff).counts)
-
 
 @dataclass(frozen=True)
 class Census:
@@ -264,7 +260,7 @@ def check_parts(census: Census, n_attentions: int, sizes: Sizes) -> None:
     wanted = n_attentions, 1, n_attentions + 1
     got = [len(census.known[letter]) for letter in "AFN"]
     missing = [due - there for due, there in zip(wanted, got, strict=True)]
-    others = sizes.numbers_of_maps(*missing[:2])
+    others = missing[0] * 4 * d_model**2 + missing[1] * sum(network_formula(d_model, sizes.d_ff).counts)
     fewest = [others + missing[2] * sum(widths) for widths in norm_widths(census, missing[2], d_model)]
     most_biases = missing[0] * (4 + sizes.n_heads) * d_model
     fits = min(missing) >= 0 and any(least <= census.count <= least + most_biases for least in fewest)

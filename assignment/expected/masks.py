@@ -10,8 +10,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from autograder.testing.arguments import Inputs, copies_of
-from autograder.testing.case import Case, earlier_keys
+from autograder.testing.arguments import copies_of
+from autograder.testing.case import Case, Inputs, earlier_keys
 from autograder.testing.comparison import (
     NEGLIGIBLE,
     TOLERANCE_OF_FLOAT32,

@@ -117,3 +117,14 @@ def tensors_or_zeros(value: object) -> Any:
     if isinstance(value, (list, tuple)):
         return [tensors_or_zeros(x) for x in value]
     return value if isinstance(value, Tensor) else torch.zeros((), dtype=torch.float64)
+
+
+def in_float32(call: Computation, *given: Any, **named: Any) -> Any:
+    """The result of a call, in float32, in which public models compute their positions, whatever their dtype."""
+
+    def rounded(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [rounded(item) for item in value]
+        return value.float() if isinstance(value, Tensor) else value
+
+    return rounded(call(*given, **named))

@@ -17,16 +17,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.testing.arguments import Inputs, copies_of, explained
-from autograder.testing.case import Case, SubmissionUnderTest
-from autograder.testing.comparison import (
-    TOLERANCE,
-    TOLERANCE_OF_FLOAT32,
-    alike,
-    difference,
-    expect,
-    expect_shape,
-)
+from autograder.testing.arguments import copies_of, explained
+from autograder.testing.case import Case, Inputs, SubmissionUnderTest
+from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, alike, difference, expect, expect_shape
 from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
 from autograder.testing.results import CheckFailed, NoPartsError, OtherPartsError, UnreadableError
 from autograder.testing.subject import Subject
@@ -71,19 +64,10 @@ def made(
     randomised: slice = slice(None),
     **options: Any,
 ) -> Subject:
-    """Make a module of the submission in eval mode, with random parameters.
+    """Make a module of the submission in eval mode, with random parameters, from sizes and options.
 
-    Args:
-        submission: that has it.
-        case: draws the parameters.
-        component: its name in the contract.
-        sizes: arguments of its constructor, before the options.
-        parts: names of what it returns.
-        read: finds what it may compute with these tensors for its parameters, by their shapes or by a search.
-        dtype: of the parameters.
-        called_before_with: a tensor with which it is called before it gets its random parameters, as in training.
-        randomised: which of its parameters become random.
-        options: further arguments of the constructor.
+    `read` finds what it may compute with these tensors for its parameters, by their shapes or by a search. It may be
+    called before it gets its random parameters, as in training, of which some may stay as they were made.
     """
     module = submission.build(component, *sizes, dtype=dtype, **options).eval()
     if called_before_with is not None:

@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 
 from autograder.testing.comparison import TOLERANCE, difference
-from autograder.testing.fitting import Computation
+from autograder.testing.fitting import Computation, tensors_in
 
 Draw = Callable[[torch.Generator], Sequence[Tensor | None]]
 """A function that draws the arguments of a call, in float64."""
@@ -177,7 +176,7 @@ class Component:
         numbers = scale * (torch.ones_like(values) if is_first else values)[classes]
         inputs = self.draw(chance)
         parts = numbers[self.size :].requires_grad_()
-        wanted = _tensors_in(formula.of(parts)(*inputs))
+        wanted = [result.double() for result in tensors_in(formula.of(parts)(*inputs))]
         judged = self._at_first if are_all_judged else self._at_first[:1]
         if is_first and judged and not _are_equal(judged, wanted[: len(judged)]):
             return None  # as most formulas, which all begin with the same call
@@ -185,7 +184,7 @@ class Component:
         with torch.no_grad():
             for parameter, own in zip(self.parameters, numbers[: self.size].split(sizes), strict=True):
                 parameter.copy_(own.view_as(parameter))
-        returned = _tensors_in(self.call(*inputs))
+        returned = [result.double() for result in tensors_in(self.call(*inputs))]
         if not are_all_judged or [result.shape for result in returned] != [result.shape for result in wanted]:
             returned, wanted = returned[:1], wanted[:1]
         if is_first:
@@ -232,13 +231,6 @@ def _number_members(classes: Tensor, chosen: Tensor, n: int) -> Tensor:
             side[members] = count + torch.arange(len(members))
         count = int(numbered.max()) + 1
     return numbered
-
-
-def _tensors_in(result: Any) -> list[Tensor]:
-    """The tensors in a result, in float64, with what they were computed from."""
-    if isinstance(result, Tensor):
-        return [result.double()]
-    return [tensor for item in result for tensor in _tensors_in(item)] if isinstance(result, (list, tuple)) else []
 
 
 def _gradients(results: Sequence[Tensor], ways: Sequence[Tensor], tensors: Sequence[Tensor]) -> Tensor:

@@ -1,12 +1,11 @@
 """Layers, stacks of them and whole models as subjects of tests: made with random parameters, with inputs for them.
 
-The parts inside are stand-ins of known formulas, which have parameters of shapes that nothing else has. Which LayerNorm
-belongs to which sublayer is found by trying: only the right roles give what comes out. A layer may hold parts itself,
-and write them out: `search` finds them. Stacks and models may consist of layers of their own, see `own_parts`.
+The parts inside are stand-ins, see `layers`. A layer may hold parts itself, and write them out: `search` finds them.
+Stacks and models may consist of layers of their own, see `own_parts`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -16,10 +15,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from assignment.stand_ins.formulas import name_tokens, place, trace
-from autograder.testing.arguments import Inputs, copies_of
-from autograder.testing.case import Case, SubmissionUnderTest, earlier_keys
-from autograder.testing.comparison import all_equal, expect_shape, fail
-from autograder.testing.fitting import Computation, attempt, first_part, leaves_of, tensors_in
+from autograder.testing.arguments import copies_of
+from autograder.testing.case import Case, Inputs, SubmissionUnderTest, earlier_keys
+from autograder.testing.comparison import expect_shape, fail
+from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
 from autograder.testing.results import OtherPartsError
 from autograder.testing.subject import Subject
 
@@ -37,7 +36,7 @@ from .layers import (
     usual_factor,
     weights_formulas,
 )
-from .own_parts import PARTS_OF_STACKS, OwnParts
+from .own_parts import PARTS_OF_STACKS, OwnParts, in_float32
 from .readings import expect_plain, needs_reader, pairs_of
 from .search import Component, Formula, find_formula, learned, normal
 
@@ -47,27 +46,23 @@ PARTS_OF_LAYERS = {f"{kind}Layer": parts for kind, parts in PARTS_OF_STACKS.item
 PARTS_OF_MODELS = {"encode": ("memory", "weights"), "decode": ("output", "self_weights", "cross_weights")}
 WRITTEN_OUT = "written out, each part must do what its component does; the layer can use that instead"
 
-
 READABLE = Sizes(d_model=20, n_heads=4, d_ff=17)
 """Of a layer that holds parts itself: these are told apart by their sizes, so no two of them may coincide."""
 
 
 @dataclass(frozen=True)
 class PartsSubject(Subject):
-    """A layer or a stack.
+    """A layer or a stack. A layer that holds parts itself can be read at some sizes only, and has these, and float64.
 
-    Attributes:
-        sizes: its own. A layer that holds parts itself can be read at some sizes only, and has these, and float64.
-        kind: its class.
-        case: draws parameters and inputs.
-        find_weights: finds the formula of an encoder layer's weights if it has its own attention, but another part is
-            wrong.
+    `find_weights` finds the formula of an encoder layer's weights if it has its own attention, but another part is
+    wrong.
     """
 
     sizes: Sizes = READABLE
-    kind: str = "EncoderLayer"
-    case: Case = Case(0, "")
+    kind: str = "EncoderLayer"  # its class
+    case: Case = Case(0, "")  # draws parameters and inputs
     find_weights: Callable[[], Computation | None] = lambda: None
+    if_parts_are_right: str = field(default=PARTS_ARE_RIGHT, kw_only=True)
 
     @property
     def census(self) -> Census:
@@ -79,12 +74,8 @@ class PartsSubject(Subject):
         """True if the layers of a stack are its own, with dropout inside, in place of stand-ins."""
         return "Layer" not in self.kind and self.census.has_own_parts(self.sizes.d_model)
 
-    def has_random_parts(self, inputs: Inputs) -> bool:
-        """True if a layer holds parts itself, and chance has a part in what it returns for these inputs."""
-        return bool(self.census.others) and not torch.equal(self.output(inputs), self.output(inputs))
-
     def output(self, inputs: Inputs) -> Tensor:
-        """The first part that it returns for copies of these inputs."""
+        """The first part that it returns."""
         x = first_part(self.call(*copies_of(inputs.values())), self.parts)
         return expect_shape(x, next(iter(inputs.values())).shape, "x").detach()  # type: ignore[union-attr]
 
@@ -92,12 +83,9 @@ class PartsSubject(Subject):
         """Random x (b, t, d), memory (b, s, d) and masks.
 
         In x are vectors of zeros, unless a norm of the submission's own may get one, as in pre-norm or a wrong layer:
-        what that makes of it costs another task.
-
-        Args:
-            axes: b, t and s.
-            masks: "padding", "none", "two axes", "each head", or "a query without keys", which is in one head. An
-                attention of a layer's own, task 1.3 judges with the last two; here its mask is one for all heads.
+        what that makes of it costs another task. The axes are b, t and s, the masks "padding", "none", "two axes",
+        "each head", or "a query without keys", which is in one head. An attention of a layer's own, task 1.3 judges
+        with the last two; here its mask is one for all heads.
         """
         case, (b, t, s), d_model = self.case, axes, self.sizes.d_model
         is_own = "Layer" in self.kind and len(self.census.known["A"]) < len(self.parts) - 1
@@ -142,8 +130,8 @@ def layer(
     used = next((parameter.dtype for parameter in parameters), dtype)
     pairs = list(zip(parameters, leaves, strict=True))
     inside = partial(flow.first_deviation, submission, module, "forward", sizes.options)
-    texts: dict[str, Any] = {"inside": inside, "if_parts_are_right": PARTS_ARE_RIGHT}
-    subject = PartsSubject(module, parts, (), pairs, used, sizes, kind, case, needs_most_parts=True, **texts)
+    options: dict[str, Any] = {"inside": inside, "needs_most_parts": True}
+    subject = PartsSubject(module, parts, (), pairs, used, sizes, kind, case, **options)
 
     def twin() -> Component:
         other = build().eval()
@@ -173,17 +161,17 @@ def layer(
         if kind != "EncoderLayer" or sizes.norm_first or census.known["A"]:
             return None
         of_weights = weights_formulas(sizes.d_model, sizes.n_heads)
-        return find_formula(submission, (kind, sizes, "weights"), lambda: second_of(twin()), census.others, of_weights)
+
+        def second() -> Component:  # for the result beside the first one
+            component = twin()
+            return replace(component, call=lambda *given: component.call(*given)[1])
+
+        return find_formula(submission, (kind, sizes, "weights"), second, census.others, of_weights)
 
     formulas = attempt(read)
     if isinstance(formulas, list) and not formulas:
         return layer(submission, case, kind, readable, dropout)
     return replace(subject, formulas=formulas, find_weights=find_weights)
-
-
-def second_of(component: Component) -> Component:
-    """The same component, for the result beside its first one."""
-    return replace(component, call=lambda *given: component.call(*given)[1])
 
 
 def stack(
@@ -196,7 +184,7 @@ def stack(
     rate: float | None = None,
 ) -> PartsSubject:
     """An encoder or a decoder in eval mode; its rate of dropout is random, unless one is given."""
-    rate = case.number(0.2, 0.7) if rate is None else rate
+    rate = case.chance.uniform(0.2, 0.7) if rate is None else rate
     options, d_model = {**sizes.options, "dropout": rate}, sizes.d_model
     build = partial(submission.build, f"model.{kind}", d_model, n_layers=n_layers, **options)
     module = build(dtype=dtype).eval()
@@ -237,20 +225,7 @@ def stack(
     if not is_own:
         inside = partial(flow.first_deviation, submission, module, "forward", {"norm_first": False, **options})
     formulas, pairs, parts = attempt(read), list(zip(parameters, leaves, strict=True)), PARTS_OF_STACKS[kind]
-    return PartsSubject(
-        module, parts, formulas, pairs, dtype, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
-    )
-
-
-def in_float32(call: Computation, *given: Any, **named: Any) -> Any:
-    """The result of a call, in float32, in which public models compute their positions, whatever their dtype."""
-
-    def rounded(value: Any) -> Any:
-        if isinstance(value, (list, tuple)):
-            return [rounded(item) for item in value]
-        return value.float() if isinstance(value, Tensor) else value
-
-    return rounded(call(*given, **named))
+    return PartsSubject(module, parts, formulas, pairs, dtype, sizes, kind, case, inside=inside)
 
 
 def predict(parts: Sequence[Tensor], output: Tensor) -> Tensor:
@@ -284,11 +259,6 @@ class ModelSubject:
         case.randomise(self.model.parameters())
         self.parameters = list(self.model.parameters())
         self.leaves = leaves_of(self.parameters)
-
-    def has_random_parts(self, side: Subject, inputs: Inputs) -> bool:
-        """True if chance has a part in what a side returns for these inputs by parts of its own."""
-        results = [tensors_in(side.call(*copies_of(inputs.values()))) for _ in range(2)]
-        return self.has_own_parts and not all_equal(*results)
 
     def side(self, method: str, kept: float = 1.0) -> Subject:
         """Its `encode` or `decode`, where dropout leaves so much of the embedded tokens."""

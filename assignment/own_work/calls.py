@@ -47,28 +47,27 @@ def scene(component: str, made_with: Mapping[str, Any] | None, **inputs: Tensor)
 
 def attention(case: Case) -> Scene:
     """With a mask of padding."""
-    b, h, q, k, d = case.choose([(2, 3, 4, 5, 8), (3, 2, 5, 4, 7), (2, 4, 3, 6, 5), (3, 4, 6, 5, 2)])
-    query, key, value = (normal(case, b, h, n, d) for n in (q, k, k))
-    return scene(ATTENTION, None, query=query, key=key, value=value, mask=padding(b, k))
+    b, h, q, k, d = case.chance.choice([(2, 3, 4, 5, 8), (3, 2, 5, 4, 7), (2, 4, 3, 6, 5), (3, 4, 6, 5, 2)])
+    inputs = {name: normal(case, b, h, n, d) for name, n in (("query", q), ("key", k), ("value", k))}
+    return scene(ATTENTION, None, **inputs, mask=padding(b, k))
 
 
 def multi_head(case: Case) -> Scene:
     """Cross-attention: other queries than keys."""
-    b, h, q, k, d = case.choose([(2, 3, 4, 5, 18), (2, 4, 5, 3, 24), (3, 2, 4, 5, 12), (5, 2, 4, 3, 14)])
-    query, key, value = (normal(case, b, n, d) for n in (q, k, k))
-    made_with = {"d_model": d, "n_heads": h}
-    return scene(HEADS, made_with, query=query, key=key, value=value, mask=padding(b, k))
+    b, h, q, k, d = case.chance.choice([(2, 3, 4, 5, 18), (2, 4, 5, 3, 24), (3, 2, 4, 5, 12), (5, 2, 4, 3, 14)])
+    inputs = {name: normal(case, b, n, d) for name, n in (("query", q), ("key", k), ("value", k))}
+    return scene(HEADS, {"d_model": d, "n_heads": h}, **inputs, mask=padding(b, k))
 
 
 def layer_norm(case: Case) -> Scene:
     """Three axes."""
-    b, s, d = case.choose([(2, 5, 8), (3, 4, 6), (4, 3, 7)])
+    b, s, d = case.chance.choice([(2, 5, 8), (3, 4, 6), (4, 3, 7)])
     return scene(NORM, {"d_model": d}, x=normal(case, b, s, d))
 
 
 def attention_by_hand(case: Case) -> Scene:
     """One query, two keys, and a d_k whose root is 2."""
-    first, second = case.choose([(6, 2), (4, 8), (2, 10), (8, 4)])
+    first, second = case.chance.choice([(6, 2), (4, 8), (2, 10), (8, 4)])
     query, key = torch.tensor([1.0, 1.0, 0.0, 0.0]), torch.tensor([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 5.0, 5.0]])
     key[0, 0], key[1, 1] = first, second
     value = torch.tensor([[1.0, 0.0, 0.0, 3.0], [0.0, 2.0, 4.0, 0.0]])
@@ -82,7 +81,7 @@ def attention_by_hand(case: Case) -> Scene:
 
 def norm_by_hand(case: Case) -> Scene:
     """Four features."""
-    middle, away = case.size(2, 7), case.choose([1, 2, 3])
+    middle, away = case.size(2, 7), case.chance.choice([1, 2, 3])
     x = torch.tensor([[middle - away, middle + away, middle - away, middle + away]], dtype=torch.float32)
     listed = ", ".join(f"{value:g}" for value in x.flatten().tolist())
     call = f"`LayerNorm(d_model=4)`, as it was made, on one position with the features {listed}."
@@ -94,10 +93,7 @@ SCENES: Mapping[str, Callable[[Case], Scene]] = {
     HEADS: multi_head,
     NORM: layer_norm,
 }
-BY_HAND: Mapping[str, Callable[[Case], Scene]] = {
-    ATTENTION: attention_by_hand,
-    NORM: norm_by_hand,
-}
+BY_HAND: Mapping[str, Callable[[Case], Scene]] = {ATTENTION: attention_by_hand, NORM: norm_by_hand}
 """Calls whose intermediate values one can compute without a calculator, or nearly so."""
 
 

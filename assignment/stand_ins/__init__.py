@@ -34,34 +34,3 @@ from .hunting import Hunt, find
 from .models import Batch, call_after, call_copy, call_each, device_of, make_batch, search, train, watch_training
 from .own_tests import try_test
 from .watching import watch
-
-__all__ = [
-    "Batch",
-    "Decoder",
-    "DecoderLayer",
-    "Encoder",
-    "EncoderLayer",
-    "FeedForward",
-    "Hunt",
-    "InputEmbedding",
-    "LayerNorm",
-    "MultiHeadedAttention",
-    "PositionalEncoding",
-    "attention_inputs",
-    "call_after",
-    "call_copy",
-    "call_each",
-    "causal_mask",
-    "device_of",
-    "find",
-    "inner_calls",
-    "isolate",
-    "make_batch",
-    "padding_mask",
-    "scaled_dot_product_attention",
-    "search",
-    "train",
-    "try_test",
-    "watch",
-    "watch_training",
-]

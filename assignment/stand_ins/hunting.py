@@ -22,7 +22,6 @@ class Hunt:
 
     Attributes:
         number: of the component's task, "1.2".
-        lines: of the component, by number.
         suspects: a number and a line for each change that may have been made.
         inputs: an example of a call.
     """
@@ -30,11 +29,10 @@ class Hunt:
     def __init__(self, package: str, content: dict[str, Any]) -> None:
         """Takes the package of the component, and the `content` of a hunt (`own_work/hunts.py`)."""
         self.number, self.inputs = content["number"], content["inputs"]
-        self.lines = {number: text for number, (_, text) in enumerate(content["lines"], start=1)}
         self.suspects = [(number, code) for number, code in content["suspects"]]
         self._module, _, self._name = content["component"].partition(".")
         self._package, self._made_with, self._text = package, content["made_with"], content["own"]
-        self._places = [index for index, _ in content["lines"]]
+        self._places = content["places"]
         self.right = self._caller(self._text)
         self.box = self._caller(content["changed"])
 

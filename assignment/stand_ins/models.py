@@ -202,12 +202,12 @@ def train(train_epoch: Callable[..., Any], run: dict[str, Any]) -> Trained:
     return _train(train_epoch, Run(**run))
 
 
-def watch_training(train_epoch: Callable[..., Any], run: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+def watch_training(train_epoch: Callable[..., Any], run: dict[str, Any]) -> tuple[str, list[list[Any]]]:
     """Train, and return what was handed over that should not be, and the state before each step: see `Recorder`."""
     recorders: list[Recorder] = []
     with contextlib.suppress(Exception):  # what it raises, another test has found
         _train(train_epoch, Run(**run), recorders)
-    return recorders[0].notes, recorders[0].steps
+    return recorders[0].note, recorders[0].steps
 
 
 def _train(train_epoch: Callable[..., Any], run: Run, recorders: list[Recorder] | None = None) -> Trained:

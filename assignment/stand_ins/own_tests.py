@@ -7,6 +7,7 @@ tests are graded, implementations are in another process, and what tests get onl
 import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -75,11 +76,6 @@ def norm(**options: Any) -> Callable[..., nn.Module]:
     return LayerNorm
 
 
-def attend_unscaled(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Faulty."""
-    return attend(query, key, value, mask, scale=1.0)
-
-
 def attend_inverted(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Faulty."""
     return attend(query, key, value, None if mask is None else ~mask)
@@ -94,7 +90,7 @@ HANDED_OUT: Mapping[str, Mapping[str, Callable[..., Any]]] = {
     "TestAttention": {
         "right 1": attend,
         "right 2": attend_in_float32,
-        "fault 1: does not scale the scores": attend_unscaled,
+        "fault 1: does not scale the scores": partial(attend, scale=1.0),
         "fault 2: takes True for forbidden": attend_inverted,
         "fault 3: gives the values no gradient": attend_detached,
     },
@@ -110,16 +106,9 @@ HANDED_OUT: Mapping[str, Mapping[str, Callable[..., Any]]] = {
 
 
 def try_test(tests: Any, name: str, make: Callable[[], Any], seeds: list[int]) -> list[str]:
-    """Runs a test with one seed after the other, until it passes, each time with an implementation that was made anew.
+    """Runs a test of a class with one seed after the other, until it passes, each time with a new implementation.
 
-    Args:
-        tests: the student's class.
-        name: of the test.
-        make: makes the implementation.
-        seeds: of the random numbers.
-
-    Returns:
-        For each seed why the test does not pass, in one line, and "" once it does.
+    Returns for each seed why the test does not pass, in one line, and "" once it does.
     """
     reasons: list[str] = []
     for seed in seeds:

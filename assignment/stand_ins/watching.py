@@ -60,7 +60,7 @@ class Recorder:
     """Watches a training: what it hands to the model and to the criterion, and the gradient at each step.
 
     Attributes:
-        notes: what was handed over that should not have been, each once.
+        note: the first thing that was handed over that should not have been, in words; "" for none.
         steps: before each step of the optimizer the gradient of each parameter, the parameters, the number of batches
             read since the last step, whether the model was in train mode, and the learning rate.
     """
@@ -73,7 +73,7 @@ class Recorder:
         batches: list[TensorsByName],
     ) -> None:
         """Begins to watch these objects."""
-        self.notes: list[str] = []
+        self.note = ""
         self.steps: list[list[Any]] = []
         self._batches, self._batch = batches, batches[0]
         self._model, self._criterion, self._optimizer = model, criterion, optimizer
@@ -85,17 +85,13 @@ class Recorder:
         optimizer.register_step_pre_hook(self._step)
 
     def _note(self, text: str) -> None:
-        if text not in self.notes:
-            self.notes.append(text)
+        self.note = self.note or text
 
     def _check(self, method: str, argument: str, value: Any, wanted: str) -> None:
         """Notes an argument that is not the tensor of the batch that it should be."""
-        if is_equal(value, self._batch[wanted]):
-            return
-        name = next(
-            (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(value, tensor)), "another tensor"
-        )
-        self._note(f"`{method}` gets {name} as {argument}")
+        if not is_equal(value, self._batch[wanted]):
+            names = (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(value, tensor))
+            self._note(f"`{method}` gets {next(names, 'another tensor')} as {argument}")
 
     def _encode(self, src: Tensor, encoder_mask: Tensor) -> Any:
         self._batch = next((batch for batch in self._batches if is_equal(src, batch["src"])), self._batch)
@@ -106,8 +102,8 @@ class Recorder:
         return result
 
     def _decode(self, tgt: Tensor, memory: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> Any:
-        for argument, value, wanted in (("tgt", tgt, "tgt_input"), ("src_mask", src_mask, "src_mask")):
-            self._check("decode", argument, value, wanted)
+        self._check("decode", "tgt", tgt, "tgt_input")
+        self._check("decode", "src_mask", src_mask, "src_mask")
         self._check("decode", "tgt_mask", tgt_mask, "tgt_mask")
         if not is_equal(memory, self._memory):
             self._note("`decode` gets another memory than `encode` has returned")
@@ -132,10 +128,8 @@ class Recorder:
             due = f"the batch has {len(wanted)}, of which {n_due} are words"
             self._note(f"the criterion gets {n_labels} labels, of which {n_words} are words; {due}")
         elif not is_equal(labels, wanted):
-            name = next(
-                (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(labels, tensor.ravel())), ""
-            )
-            self._note(f"the criterion gets {name or 'labels in another order, or other ones'} as labels")
+            names = (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(labels, tensor.ravel()))
+            self._note(f"the criterion gets {next(names, 'labels in another order, or other ones')} as labels")
         elif scores.dim() == 2 and scores.tolist() != [*chain(*self._scores.tolist())]:
             is_order = sorted(scores.ravel().tolist()) == sorted(self._scores.ravel().tolist())
             other = "these scores in another order" if is_order else "other numbers"

@@ -16,7 +16,6 @@ pytestmark = pytest.mark.task_1_1
 COMPONENT = "embedding.InputEmbedding"
 SCALE = "what else happens to the vectors of the table? (the docstring, and section 3.4 of the paper)"
 
-
 CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
     "a batch": (17, 4, (3, 5), SCALE),
     "one sentence": (11, 9, (1, 7), SCALE),

@@ -47,7 +47,6 @@ SIZES = {  # (b, h, q, k, d), and where to look
     ),
 }
 
-
 SPECIAL = {
     "special cases": ["one key", "one query of one head", "equal sizes", "many features", "many keys and queries"]
 }

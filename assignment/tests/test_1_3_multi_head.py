@@ -14,8 +14,8 @@ from assignment.expected.masks import draw, expect_right_or_finite, expect_right
 from assignment.expected.readings import HEADS as PARTS
 from assignment.expected.readings import SPLIT
 from assignment.expected.readings import multi_head as make
-from autograder.testing.arguments import CONVERTED, Inputs
-from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
+from autograder.testing.arguments import CONVERTED
+from autograder.testing.case import Case, Inputs, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
 from autograder.testing.comparison import fail
 from autograder.testing.fitting import Computation
 from autograder.testing.subject import Subject
@@ -31,7 +31,6 @@ CASES = {  # n_heads, d_head; b, q and k; and where to look
     "one query": ((4, 3), (1, 1, 5), "no axis may be squeezed away"),
     "many positions": ((4, 3), (1, 65, 351), SPLIT),
 }
-
 
 SPECIAL = {"special cases": ["equal sizes", "one head", "one query", "many positions"]}
 

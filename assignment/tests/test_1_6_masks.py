@@ -23,7 +23,6 @@ TOKENS = {  # rows of ids, the id of padding, and for each row which keys are wo
     "equal sizes": ([[6, 1, 1], [1, 6, 1], [6, 6, 1]], 1, "100 010 110"),
 }
 
-
 SPECIAL = {"special cases": ["padding at the beginning", "one token", "one sentence", "equal sizes"]}
 
 

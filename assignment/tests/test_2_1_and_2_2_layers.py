@@ -31,15 +31,7 @@ from assignment.expected.layers import Sizes
 from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
 from assignment.expected.subjects import PARTS_OF_LAYERS as RETURNED
 from assignment.expected.subjects import layer as layer_of
-from autograder.testing.case import (
-    ALMOST_ALL,
-    Case,
-    SubmissionUnderTest,
-    each_dtype,
-    in_dtypes,
-    in_float32,
-    rows_of,
-)
+from autograder.testing.case import ALMOST_ALL, Case, SubmissionUnderTest, each_dtype, in_dtypes, in_float32, rows_of
 from autograder.testing.comparison import alike
 from autograder.testing.fitting import Computation, first_part
 from autograder.testing.results import OtherPartsError
@@ -141,11 +133,14 @@ def test_dropout_acts_on_the_sublayers(
         # It drops nearly all: the output must be that of the same layer in which every sublayer's output is 0.
         formulas = [partial(first_without_sublayers, formula) for formula in layer.formulas]
         judged = Subject(output, ["x"], formulas, inside=partial(what_is_dropped, output, layer.formulas, kind))
-    elif layer.has_random_parts(inputs):
+    elif layer.census.others and layer.is_random(inputs):
         layer.call.eval()  # what these drop by themselves is free
     else:
-        judged = replace(layer, inside=partial(what_is_dropped_at_rate_0, output, layer.formulas, kind))
+        judged = replace(layer, inside=partial(what_is_dropped, output, layer.formulas, kind, at_rate_0=AT_RATE_0))
     judged.expect_values(inputs, look_at, of=["x"])
+
+
+AT_RATE_0 = "made with dropout = 0, in train mode: "
 
 
 def what_is_dropped(
@@ -153,29 +148,22 @@ def what_is_dropped(
     formulas: Sequence[Callable[..., Any]],
     kind: str,
     inputs: dict[str, Any],
-    verb: str = "dropout acts on",
+    at_rate_0: str = "",
 ) -> str:
     """Count the outputs that dropout acts on, of a layer in train mode, or say that x is lost; "" otherwise."""
     returned = output(*inputs.values())
+    if at_rate_0 and not alike(output(*inputs.values()), returned):
+        return f"{at_rate_0}it drops at random"
+    verb = f"{at_rate_0}nothing is left of" if at_rate_0 else "dropout acts on"
     doubled = [value if value is None else value.double() for value in inputs.values()]
-    name_at = flow_of(kind).dropped
-    for count in range(len(name_at), -1, -1):
-        for spared in combinations(name_at, count):
+    places = flow_of(kind).dropped
+    for count in range(len(places), -1, -1):
+        for spared in combinations(places, count):
             if any(alike(returned, formula(*doubled, kept=0.0, spared=spared)[0]) for formula in formulas):
-                return f"{verb} {len(name_at) - count} of {len(name_at)} sublayers' outputs"
+                return f"{verb} {len(places) - count} of {len(places)} sublayers' outputs"
     other = {**inputs, "x": torch.randn_like(inputs["x"])}
     is_lost = alike(output(*other.values()), returned)
-    return "nothing is left of x: dropout acts on more than the sublayers' outputs" if is_lost else ""
-
-
-def what_is_dropped_at_rate_0(
-    output: Callable[..., Any], formulas: Sequence[Callable[..., Any]], kind: str, inputs: dict[str, Any]
-) -> str:
-    """Likewise of a layer whose dropout should do nothing."""
-    first, second = (output(*inputs.values()) for _ in range(2))
-    is_whole, verb = alike(first, second), "nothing is left of"
-    dropped = what_is_dropped(output, formulas, kind, inputs, verb) if is_whole else "it drops at random"
-    return f"made with dropout = 0, in train mode: {dropped}" if dropped else ""
+    return f"{at_rate_0}nothing is left of x: dropout acts on more than the sublayers' outputs" if is_lost else ""
 
 
 def first_without_sublayers(formula: Computation, *arguments: Tensor) -> object:

@@ -30,7 +30,6 @@ CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s
     "many positions": ((2, 2, 9, 2), (1, 66, 70)),
 }
 
-
 SPECIAL_CASES = ["one layer", "many positions"]
 ROWS = in_dtypes(CASES, in_float32=["three layers"])
 ROWS_OF_MASKS = [row for row in ROWS if row[0] != "one layer"]
@@ -82,7 +81,7 @@ def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: s
         stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=5, rate=0.0)
     inputs = stack.draw((3, 4, 5), "none")
     stack.call.train()
-    if stack.has_own_layers and stack.has_random_parts(inputs):
+    if stack.has_own_layers and stack.is_random(inputs):
         stack.call.eval()  # what these drop by themselves is free
     look_at = "where does dropout belong? the layers are stand-ins without it here"
     stack.expect_values(inputs, look_at, of=["x"])

@@ -31,7 +31,6 @@ RULES = {
     "decode": "what happens to the tokens before the decoder, which masks does it get, and does it get every setting?",
 }
 
-
 CASES = {  # n_heads, d_head, d_ff and n_layers; vocabularies; b, t and s
     "two layers": ((2, 2, 11, 2), (9, 12), (3, 4, 5)),
     "three layers": ((3, 2, 13, 3), (14, 10), (2, 5, 3)),
@@ -39,7 +38,6 @@ CASES = {  # n_heads, d_head, d_ff and n_layers; vocabularies; b, t and s
     "many": ((2, 2, 9, 2), (620, 590), (1, 210, 70)),
     "more tokens than words": ((2, 2, 9, 2), (11, 13), (1, 20, 4)),
 }
-
 
 SPECIAL_CASES = ["one layer", "many", "more tokens than words"]
 ROWS = in_dtypes(CASES, in_float32=["two layers"])
@@ -93,7 +91,7 @@ def test_dropout_of_positions(
     model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (11, 11), n_layers, dropout)
     model.model.train()
     side, inputs = model.side(method, kept=0.0 if dropout else 1.0), model.draw(method, masks="none")
-    if not dropout and model.has_random_parts(side, inputs):
+    if not dropout and side.is_random(inputs) and model.has_own_parts:
         model.model.eval()  # what these drop by themselves is free
         side = model.side(method)
     look_at = "how often does dropout act on the embedded tokens of either side, and at which rate?"

@@ -126,7 +126,7 @@ def test_generator(submission: SubmissionUnderTest, case: Case, length: int, wid
 
 @pytest.mark.item("random cells")
 def test_probabilities_near_0_and_1(submission: SubmissionUnderTest, case: Case) -> None:
-    width, little, some = case.size(1, 3), case.number(0.00027, 0.0003), case.number(0.002, 0.004)
+    width, little, some = case.size(1, 3), case.chance.uniform(0.00027, 0.0003), case.chance.uniform(0.002, 0.004)
     given = [(320, 0, little), (320, 0, 1 - little), (150, width, some)]
     *masks, banded = draw(submission, given)
     drawn = [*((int(mask.sum()), mask.numel()) for mask in masks), counts(banded, range(width, 150))]

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.task_e_3
 @pytest.mark.parametrize("beam_size", [1, 2, 4])
 def test_a_garden_path(submission: SubmissionUnderTest, case: Case, beam_size: int) -> None:
     tables = Tables(1)
-    tables.say(0, *garden_path(case.number(0.55, 0.75)))
+    tables.say(0, *garden_path(case.chance.uniform(0.55, 0.75)))
     [returned] = tables.search(submission, [0], beam_size=beam_size)
     look_at = "what becomes of a beginning that is less probable now, and better later?"
     wanted, returned = (tables.ids(0), returned[:1]) if beam_size == 1 else (tables.ids(1, 2), returned)
@@ -75,7 +75,7 @@ def test_default_penalty_and_beam(submission: SubmissionUnderTest, case: Case) -
 @pytest.mark.item("ends")
 @pytest.mark.parametrize("penalty", [0.0, 0.6])
 def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, case: Case, penalty: float) -> None:
-    tables, limit, p = Tables(2), case.size(3, 5), case.number(0.35, 0.45)
+    tables, limit, p = Tables(2), case.size(3, 5), case.chance.uniform(0.35, 0.45)
     for sentence, times in enumerate((0.95, 1.05)):  # the score of what is open is so many times that of what has ended
         step = (p ** (times * limit**penalty) / (1 - p)) ** (1 / (limit - 1))
         tables.say(sentence, f"0 bos: eos {p}, w0 {1 - p}")
@@ -93,7 +93,7 @@ def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, ca
 @pytest.mark.parametrize("later", [0, 1])
 def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, case: Case, later: int) -> None:
     tables = Tables(1, n_positions=9)
-    likely = case.number(0.55, 0.8)
+    likely = case.chance.uniform(0.55, 0.8)
     first = ["0 bos: w9 1", "1 w9: eos 0.5, w0 0.5"] if later else ["0 bos: eos 0.5, w0 0.5"]
     chain = [f"{later + n} w{n - 1}: w{n} 1" for n in (2, 3, 4, 5)]  # scores higher than what has ended, but too late
     tables.say(0, *first, f"{later + 1} w0: eos {likely}, w1 {1 - likely}", *chain, f"{later + 6} w5: eos 1")

@@ -15,7 +15,6 @@ from foundation.assignment_file import read_assignment
 
 ASSIGNMENT = read_assignment()
 
-
 ASKED = {  # by the item of the rubric, the component
     "about attention": "attention.scaled_dot_product_attention",
     "about heads": "attention.MultiHeadedAttention",

@@ -158,11 +158,9 @@ def _shapes(hunt: Hunt) -> str:
 
 
 def draw_model(student: str, assignment: Assignment) -> tuple[str, str] | None:
-    """Draw a student's model with a mistake.
+    """Draw a student's model with a mistake: what is seen of it, with four mistakes to choose from; its own letter.
 
-    Returns:
-        What is seen of it, beside a model without one, with four mistakes to choose from; and the letter of its own.
-        None where the assignment has no such models.
+    None where the assignment has no such models.
     """
     mistakes, figures = (assignment.folder / name for name in (MISTAKES, FIGURES))
     if not mistakes.is_file():

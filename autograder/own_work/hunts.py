@@ -86,7 +86,7 @@ class Hunt:
         return {
             "number": self.number,
             "component": self.versions.name,
-            "lines": [[line - first, text] for line, text in lines.items()],
+            "places": [line - first for line in lines],
             "own": self._definition(self.versions.text),
             "changed": self._definition(self.change.text),
             "suspects": [[self.versions.number(change.line), change.after] for change in self.versions.changes],

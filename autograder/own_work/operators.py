@@ -55,15 +55,9 @@ FUNCTIONS = {
 
 
 def mutations(node: ast.AST, variables: Collection[str], attributes: Collection[str]) -> Iterator[tuple[str, ast.AST]]:
-    """The mistakes that might be made in a node, without those in its parts.
+    """The mistakes that might be made in a node, without those in its parts: the operator, and what stands there then.
 
-    Args:
-        node: of a syntax tree.
-        variables: names that may be mistaken for one another where it stands.
-        attributes: likewise, of `self`.
-
-    Yields:
-        The operator, such as "operands", and what stands there after the mistake.
+    Variables, and attributes of `self`, are names that may be mistaken for one another where it stands.
     """
     match node:
         case ast.BinOp(left, op, right):

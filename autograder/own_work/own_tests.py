@@ -1,14 +1,9 @@
 """Judges a student's own tests: which groups of known faults do they find, and do they pass correct code?
 
-The tests run in workers that do not contain what they test: they send tensors to another worker, which has the
-implementations, and get tensors back. For each implementation a new worker runs them, a faulty one until a test that
-counts has failed with two seeds, and ends then: so no test knows of another implementation. A test has the same seeds
-with all of them, and the same tests have run before it. Correct and faulty implementations come in an order that
-follows from the submission's text. Each test is a request of its own; a worker answers whether it has passed.
-
-A test that rejects correct code counts for nothing, whatever it finds. A fault is not tried once half of its group is
-found; if the test that has found it then turns out to count for nothing, the fault is tried in another round, among
-all correct implementations again.
+The tests run in workers that do not contain what they test, a new one for each implementation, so that no test knows of
+another one; why, and what counts, is in `docs/explanation/understanding.md`. A faulty implementation is tried until a
+test that counts has failed with two seeds, and not once half of its group is found; if the test that has found it then
+turns out to count for nothing, the fault is tried in another round, among all correct implementations again.
 
 What decides about points is repeated in new workers, at other times and with other numbers of processes. A test whose
 verdict changes counts for nothing, and then all is repeated again: who guesses by the clock must guess often.
@@ -257,7 +252,8 @@ class Workers:
     def try_faults(self, suite: Suite) -> None:
         """Try all tests on correct code and on faults, until no fault is left whose verdict could count."""
         while faults := suite.open_faults:
-            for known in self._shuffled([*suite.right, *faults]):
+            several = [*suite.right, *faults]
+            for known in self._draw.sample(several, len(several)):
                 if not known.group or suite.counting and not suite.finds(known.group):
                     self.try_on(suite, known, suite.written)
 
@@ -265,11 +261,8 @@ class Workers:
         """Try what decides about points again."""
         faults, tests = suite.deciding
         several = [*self._draw.sample(suite.right, N_REPEATED), *faults] if faults else []
-        for known in self._shuffled(several):
+        for known in self._draw.sample(several, len(several)):
             self.try_on(suite, known, tests)
-
-    def _shuffled(self, several: Sequence[Implementation]) -> list[Implementation]:
-        return self._draw.sample(several, len(several))
 
     def try_on(self, suite: Suite, known: Implementation, tests: Sequence[str]) -> None:
         """Try tests on an implementation in a new worker, and again without one that ends it.

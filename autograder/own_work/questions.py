@@ -13,10 +13,12 @@ from __future__ import annotations
 import ast
 import hashlib
 import itertools
+import math
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -30,7 +32,7 @@ from ..course.assignment_code import table_of
 from ..intake.sources import Sources
 from ..running.collection import InProcessSubmission
 from ..testing.case import Case, SubmissionUnderTest, number_of
-from ..testing.comparison import are_near, fail
+from ..testing.comparison import fail
 from .student_lines import Change, definition_of, lines_of, listing_of, mixed, todo_in
 from .versions import MOST_TRIED, Versions, expect_passed
 
@@ -39,6 +41,8 @@ N_QUESTIONS = 3
 """About a component, at home."""
 N_OPTIONS = len(LETTERS)
 TYPED = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
+NEAR = 0.011
+"""Tolerance for numbers that people compute, who may round to two decimals."""
 LONGEST_ANSWER, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS, LARGEST = 200, 40, 60, 4, 1e4
 NOT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp, ast.Lambda)
 
@@ -106,7 +110,8 @@ class Question:
     def is_answered(self, typed: str) -> bool:
         """True if the numbers of a typed answer are those of the right one, in their order."""
         numbers, right = ([*map(float, TYPED.findall(text))] for text in (typed, self.answer))
-        return len(typed) <= LONGEST_ANSWER and are_near(numbers, right)
+        is_near = partial(math.isclose, rel_tol=NEAR, abs_tol=NEAR)
+        return len(typed) <= LONGEST_ANSWER and len(numbers) == len(right) and all(map(is_near, numbers, right))
 
 
 def places_in(lines: Mapping[int, str]) -> list[Place]:

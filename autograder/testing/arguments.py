@@ -5,7 +5,7 @@ left them alone.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -14,13 +14,11 @@ import torch
 from torch import Tensor
 
 from ..sandbox.worker.running import has_changed, keep, undisturbed
+from .case import Inputs
 from .comparison import all_equal, expect, fail
 from .experiments import attempted
 from .fitting import CALL_FAILED, tensors_in
 from .results import CHANGED, INPUTS, OBSERVED, CheckFailed, UnreadableError
-
-Inputs = Mapping[str, Tensor | None]
-"""Arguments by name, in order."""
 
 quotes: dict[str, Callable[[int], str]] = {}
 """For the files of submissions in this process: from a line's number to its place and the line, "" for others' code."""
@@ -86,7 +84,7 @@ def expect_unchanged(given: Inputs, before: Inputs) -> None:
 def expect_equal_calls(function: Callable[..., Any], kept: Sequence[Tensor], inputs: Inputs, others: Inputs) -> None:
     """Fail unless equal calls give equal results, and other calls other ones; `others` have given `kept`."""
     calls = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
-    again, other, *more = (tensors_in(function(*given), copied=True) for given in calls)
+    again, other, *more = ([x.detach().clone() for x in tensors_in(function(*given))] for given in calls)
     for before, after in ((kept, again), *((other, repeated) for repeated in more)):
         expect(all_equal(before, after), "the same call, after others", "the same result", "another one", STATE)
     expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)

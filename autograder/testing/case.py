@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import pytest
 import torch
@@ -16,7 +16,8 @@ from torch import Tensor, nn
 
 from ..intake.sources import Sources
 
-Option = TypeVar("Option")
+Inputs = Mapping[str, Tensor | None]
+"""Arguments of a call by name, in order."""
 
 DTYPES = torch.float64, torch.float32
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])
@@ -37,34 +38,22 @@ def number_of(*parts: object) -> int:
 
 
 class Case:
-    """A source of random inputs."""
+    """A source of random inputs; `chance` draws what is no tensor."""
 
     def __init__(self, seed: int, name: str) -> None:
         """Starts from `seed`; each `name` gets a sequence of its own. Seeds PyTorch's global generator too."""
         self._number, self._rounds = (number := number_of(seed, name)), 0
-        self._random = random.Random(number)  # noqa: S311  inputs must be repeatable; the seed is what is secret
+        self.chance = random.Random(number)  # noqa: S311  inputs must be repeatable; the seed is what is secret
         self._generator = torch.Generator().manual_seed(number)
         torch.default_generator.manual_seed(number)  # of the CPU alone: torch.manual_seed is slow
 
     def size(self, low: int, high: int) -> int:
         """A whole number, both ends included."""
-        return self._random.randint(low, high)
+        return self.chance.randint(low, high)
 
     def sizes(self, count: int, low: int, high: int) -> list[int]:
         """Different whole numbers, so that no axis can be taken for another."""
-        return self._random.sample(range(low, high + 1), count)
-
-    def choose(self, options: Sequence[Option]) -> Option:
-        """One of several."""
-        return self._random.choice(options)
-
-    def shuffle(self, options: Sequence[Option]) -> list[Option]:
-        """All of them in another order."""
-        return self._random.sample(options, len(options))
-
-    def number(self, low: float, high: float) -> float:
-        """A float between two others."""
-        return self._random.uniform(low, high)
+        return self.chance.sample(range(low, high + 1), count)
 
     def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float64) -> Tensor:
         """Normally distributed values."""

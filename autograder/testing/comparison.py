@@ -32,9 +32,6 @@ DETACHED = (
     "every parameter require a gradient?"
 )
 
-NEAR = 0.011
-"""Tolerance for numbers that people compute, who may round to two decimals."""
-
 
 def fail(
     name: str,
@@ -126,14 +123,6 @@ def difference(actual: Tensor, expected: Tensor, scale: float = 1.0) -> float:
         if not error < NEGLIGIBLE:
             error = (differences / expected.abs().add_(scale)).max().item()
     return math.inf if math.isnan(error) else error
-
-
-def are_near(first: Sequence[float], second: Sequence[float]) -> bool:
-    """Return True if numbers are the same, but for rounding; NaN is like NaN."""
-    return len(first) == len(second) and all(
-        math.isclose(a, b, rel_tol=NEAR, abs_tol=NEAR) or (math.isnan(a) and math.isnan(b))
-        for a, b in zip(first, second, strict=True)
-    )
 
 
 def alike(first: Tensor, second: Tensor) -> bool:

@@ -7,16 +7,16 @@ parameter changes? What they show is true of this call, whatever the mistake is;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, permutations
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from .case import Inputs
 from .comparison import CLOSE, NEGLIGIBLE, alike
 
-Inputs = Mapping[str, Tensor | None]
 Compute = Callable[[Inputs], Tensor]
 """From arguments by name to the part of the result that was wrong. Raises whatever it likes."""
 

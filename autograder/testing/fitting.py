@@ -43,6 +43,7 @@ Pair = tuple[str, Tensor | None, Tensor | None]
 STEP = 1e-6  # of central differences, in float64
 TOLERANCE_OF_SLOPES = 1e-4  # relative to the larger of the two
 N_DIRECTIONS = 3  # one may be at right angles to what is missing
+MUCH_NEARER = 0.9
 
 
 def attempt(find: Callable[[], Sequence[Computation]]) -> Candidates:
@@ -62,13 +63,11 @@ def first_part(result: Any, parts: Sequence[str]) -> Any:
     )
 
 
-def tensors_in(value: Any, copied: bool = False) -> list[Tensor]:
+def tensors_in(value: Any) -> list[Tensor]:
     """The tensors in a result, however it is nested."""
     if isinstance(value, Tensor):
-        return [value.detach().clone() if copied else value.detach()]
-    if isinstance(value, (list, tuple)):
-        return [tensor for item in value for tensor in tensors_in(item, copied)]
-    return []
+        return [value]
+    return [tensor for item in value for tensor in tensors_in(item)] if isinstance(value, (list, tuple)) else []
 
 
 def are_alike(result: object, other: object) -> bool:
@@ -87,9 +86,6 @@ def leaf_for(value: Tensor | None, with_gradients: bool = False) -> Tensor | Non
     if value is None or not value.is_floating_point():
         return value
     return value.detach().double().requires_grad_(with_gradients)
-
-
-MUCH_NEARER = 0.9
 
 
 def nearest(
@@ -129,7 +125,7 @@ def _distance(returned: object, wanted: Any, factor: Tensor | None) -> tuple[flo
     if [tensor.shape for tensor in got] != [tensor.shape for tensor in expected]:
         return 1.0, math.inf
     times = 1 if factor is None else factor
-    pairs = [(a * times, b * times) for a, b in zip(got, expected, strict=True)]
+    pairs = [(a.detach() * times, b.detach() * times) for a, b in zip(got, expected, strict=True)]
     largest = max((difference(a, b) for a, b in pairs), default=0.0)
     if largest < TOLERANCE_OF_FLOAT32:
         return 0.0, largest

@@ -30,7 +30,6 @@ from .arguments import (
     CONVERTED,
     MIXED,
     STATE,
-    Inputs,
     call_with_copies,
     copies_of,
     copy_of,
@@ -41,7 +40,7 @@ from .arguments import (
     sizes_of,
     traits_of,
 )
-from .case import Case
+from .case import Case, Inputs
 from .comparison import NEGLIGIBLE, all_equal, expect, expect_gradients, expect_parts
 from .contrast import note
 from .experiments import attempted, look
@@ -113,12 +112,11 @@ class Subject:
         of: Sequence[str] = (),
         nonzero: Iterable[Tensor] | None = None,
     ) -> None:
-        """Fails unless the gradients of all inputs and parameters are right.
+        """Fails unless the gradients of all inputs and parameters are right; the case draws what is differentiated.
 
         Where the values are wrong even without gradients, these need only be those of what the component computes, if
         it has most of the parts that it should have. Those of the parameters in `nonzero` must not be zero; None = of
-        all to which the formula gives one, and there must be some. The case draws the sum that is differentiated.
-        Parts that the test is not about may be missing.
+        all to which the formula gives one, and there must be some. Other parts may be missing.
         """
         parameters = [parameter for parameter, _ in self.parameters]
         with self._judged(inputs, "gradients", of):
@@ -154,17 +152,16 @@ class Subject:
     ) -> None:
         """Fails where a call depends on an earlier one, changes what that returned, or changes its arguments.
 
-        The others have other values of the same shapes, and may have a mask where the inputs have none. `fresh` makes a
-        subject that was not called before: if that is right where this one is wrong from the start, the earlier call is
-        to blame. `copied` calls a deep copy of the component, after the component itself has got other parameters.
-        `another` makes an object with other parameters, whose calls must change nothing here.
+        The others have other values of the same shapes, and may have a mask where the inputs have none. If a `fresh`
+        subject is right where this one is wrong from the start, the earlier call is to blame. The original has got
+        other parameters when `copied` calls a deep copy.
         """
         arguments = dict(zip(others, copies_of(others.values()), strict=True))
         with torch.no_grad():
             with self._judged(others):
                 first = self.call(*arguments.values())
             expect_unchanged(arguments, others)
-            kept = tensors_in(first, copied=True)
+            kept = [tensor.detach().clone() for tensor in tensors_in(first)]
             try:
                 self._expect_result(first, others)
             except CheckFailed:  # what is wrong from the start depends on no earlier call, and costs another item
@@ -221,6 +218,11 @@ class Subject:
                 raise
             return False
         return True
+
+    def is_random(self, inputs: Inputs) -> bool:
+        """Return True if two equal calls return different results."""
+        first, second = (tensors_in(self.call(*copies_of(inputs.values()))) for _ in range(2))
+        return not all_equal(first, second)
 
     @contextmanager
     def _judged(

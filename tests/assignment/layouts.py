@@ -6,7 +6,7 @@ words.
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -300,3 +300,12 @@ def drawn(reference: Sources, component: str, number: int, change: Callable[[str
             text = DRAWN[part](chance).replace(f"class {kind}(", f"class Own{kind}(") + "\n\n" + text
     sources = {**reference, module: (f"{path} {name}", splice(whole, change(IMPORTS + text), Path(name))[0])}
     return Version(name, sources, [0], markers_of_tasks(read_assignment(), [component]))
+
+
+def replaced(sources: Sources, module: str, changes: Iterable[tuple[str, str]]) -> Sources:
+    """Sources in which a module has other texts in the places of some, each of which it has once."""
+    path, text = sources[module]
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return {**sources, module: (path, text)}

@@ -5,6 +5,8 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,8 @@ from autograder.testing.case import earlier_keys
 from autograder.testing.results import judge_task
 from foundation.places import ROOT
 from validity.run_tests import Version, run_versions
+
+from .layouts import replaced
 
 LEAST_SIZE = 10
 """Nodes of an expression that is long enough to be part of a solution: `len(first) == len(second)` has 7."""
@@ -54,35 +58,12 @@ def test_no_short_line_of_a_solution_is_handed_out():
     assert [(path.name, line) for path, line in found if re.search(SHORT, line)] == []
 
 
-PURE, SMOOTH = {"no side effects"}, {"no side effects", "gradients"}
-PASTED = {  # the items that a stand-in earns as any function does, or any that learns as many numbers
-    "embedding.InputEmbedding": set(),
-    "attention.scaled_dot_product_attention": SMOOTH,
-    "attention.MultiHeadedAttention": PURE,
-    "layers.LayerNorm": SMOOTH,
-    "layers.FeedForward": PURE,
-    "layers.EncoderLayer": PURE,
-    "layers.DecoderLayer": PURE,
-    "model.Encoder": PURE,
-    "model.Decoder": PURE,
-    "masks.padding_mask": set(),
-}
-
-
-MAPS = "nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))  # "
-REWORDED = {  # the same, with a factor or with maps that learn
-    "attention.scaled_dot_product_attention": {"].look_up(query,": "].look_up(query / 1000,"},
-    "attention.MultiHeadedAttention": {
-        'spread(VECTORS["MultiHeadedAttention"]': MAPS,
-        "return torch.sin(torch.addcmul(shift, x, 1 + shift))": "return shift(x)",
-        "    expect_one_dtype(x, shift)\n": "",
-        "torch.sin(moved) * outer": "outer(moved / 1000)",
-    },
-}
+TABLES = tomllib.loads(Path(__file__).with_name("handed_out.toml").read_text(encoding="utf-8"))
+CASES = [*((name, []) for name in TABLES["pasted"]), *TABLES["reworded"].items()]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("component", "changes"), [*((name, {}) for name in PASTED), *REWORDED.items()], ids=str)
+@pytest.mark.parametrize(("component", "changes"), CASES)
 def test_a_stand_in_earns_next_to_nothing_as_a_component(component, changes, assignment, reference):
     module = component.partition(".")[0]
     [task] = (task for task in assignment.tasks if component in task.components and not task.extension)
@@ -90,28 +71,14 @@ def test_a_stand_in_earns_next_to_nothing_as_a_component(component, changes, ass
     texts = [text, *(inspect.getsource(part) for part in (formulas, components))]
     pasted = "\n".join(texts).replace("from .formulas import", "# ").replace("from . import formulas", "import sys")
     pasted = pasted.replace("from __future__", "# ").replace("formulas.", "sys.modules[__name__].")
-    for old, new in changes.items():
-        assert pasted.count(old) == 1, old
-        pasted = pasted.replace(old, new)
-    version = Version(component, {**reference, module: (path, pasted)}, [1], (task.marker,))
+    sources = replaced({**reference, module: (path, pasted)}, module, changes)
+    version = Version(component, sources, [1], (task.marker,))
     [run] = run_versions([version], reference, assignment)
     judged = judge_task(task, run.outcomes[task.marker], "items")
-    assert {item.name for item in judged.items if item.score} == PASTED[component] | (SMOOTH if changes else set())
+    earned = {*TABLES["pasted"][component], *(["gradients"] if changes else [])}
+    assert {item.name for item in judged.items if item.score} == earned
 
 
-BY_PYTORCH = {  # by module: what the reference computes, and what the tests compute in its place
-    "embedding": {
-        "self.table(tokens) * math.sqrt(self.d_model)": (
-            "look_tokens_up(tokens, self.table.weight, usual_factor(self.d_model))"
-        )
-    },
-    "attention": {"return weights @ value, weights": "return attend(query, key, value, mask)"},
-    "layers": {
-        "self.gamma * centred / torch.sqrt(variance + self.epsilon) + self.beta": "norm_of([self.gamma, self.beta])(x)",
-        "self.contract(torch.relu(self.expand(x)))": "network(x, [*self.parameters()])",
-    },
-    "masks": {"torch.ones(length, length, dtype=torch.bool, device=device).tril()": "earlier_keys(length)"},
-}
 IMPORTS = """
 import math, torch, torch.nn.functional as F
 from collections.abc import *
@@ -128,12 +95,8 @@ def test_what_the_tests_compute_by_pytorchs_own_is_refused_as_a_component(tmp_pa
     parts = (layers.network_module, layers.network, layers.look_tokens_up, layers.norm_of, attend, earlier_keys)
     parts = (*parts, layers.usual_factor, layers.width_of)
     pasted = IMPORTS + "".join(map(inspect.getsource, parts)).replace(" scaled_dot", " F.scaled_dot")
-    for module, changes in BY_PYTORCH.items():
-        text = reference[module][1]
-        for old, new in changes.items():
-            assert text.count(old) == 1, old
-            text = text.replace(old, new)
-        (tmp_path / f"{module}.py").write_text(text + pasted)
+    for module, changes in TABLES["by_pytorch"].items():
+        (tmp_path / f"{module}.py").write_text(replaced(reference, module, changes)[module][1] + pasted)
     command = [sys.executable, "-m", "autograder", "grade", tmp_path, "--results", tmp_path / "results.json"]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)  # noqa: S603  ours
     rows = json.loads((tmp_path / "results.json").read_text())["tests"]

@@ -1,54 +1,33 @@
-"""Unusual code: parts of a layer's or a model's own, and parameters that no test can read.
+"""Unusual code: parts of a layer's or a model's own, drawn layouts, and parameters that no test can read.
 
 Each part costs points in its own task only; what no test can read is left to a person. What unusual modules of PyTorch
 are to the tests is decided here, and said in docs/reference/grading.md. The model that is made of parts of its own is
 `tests/autograder/grading/adapters/whole/`: constructors and masks of its own, PyTorch's LayerNorm, key before query.
 """
 
+import math
+import re
+import tomllib
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import pytest
 
 from autograder.intake.sources import read_sources
-from autograder.testing.results import Outcome, State, judge_task
+from autograder.testing.results import Outcome, State, judge_task, worst
+from autograder.testing.results import tests_of as results_of
 from foundation.places import SKELETON
 from validity.run_tests import Version, run_versions
 
-from .layouts import drawn
+from .layouts import drawn, replaced
 
-UNUSUAL = {  # task and module; what is written instead of what; how it ends
-    "weight norm": (
-        "1.5",
-        "layers",
-        {"nn.Linear(d_model, d_ff)": "nn.utils.parametrizations.weight_norm(nn.Linear(d_model, d_ff))"},
-        State.NEEDS_READER,
-    ),
-    "a sparse table": (
-        "1.1",
-        "embedding",
-        {"(vocab_size, d_model)\n": "(vocab_size, d_model, sparse=True)\n"},
-        State.PASSED,
-    ),
-    "a number for each feature of each word": (
-        "1.1",
-        "embedding",
-        {
-            "nn.Embedding(vocab_size, d_model)": "nn.ParameterList(torch.randn(vocab_size * d_model).unbind())",
-            "self.table(tokens)": "torch.stack([*self.table]).view(-1, self.d_model)[tokens]",
-            "import math\n": "import math\nimport torch\n",
-        },
-        State.NEEDS_READER,
-    ),
-    "a lazy map": ("1.5", "layers", {"nn.Linear(d_model, d_ff)": "nn.LazyLinear(d_ff)"}, State.ERROR),
-}
-
-
+TABLES = tomllib.loads(Path(__file__).with_name("unusual.toml").read_text(encoding="utf-8"))
+UNUSUAL, CASES, FAULTS = TABLES["pytorch"], TABLES["model"], TABLES["layout"]
+JUDGED = {"layers": ("task_2_1", "task_2_2"), "stacks": ("task_2_3",), "model": ("task_2_4",)}
 MODEL = Path(__file__).parents[1] / "autograder" / "grading" / "adapters" / "whole"
-NORM = 'nn.LayerNorm(settings["width"])'
-OWN_NORM = """
+NORM = """
 class Norm(nn.Module):
     def __init__(self, width):
         super().__init__()
@@ -60,110 +39,15 @@ class Norm(nn.Module):
 
 
 class Block("""
-DEVIATION = "x.square().mean(-1, keepdim=True).sqrt()"
-LAYERS, STACKS, WHOLE = ("task_2_1", "task_2_2"), ("task_2_3",), ("task_2_4",)
-ALL = LAYERS + STACKS + WHOLE
-ADD = "self.norms[0](x + self.drop(self.attentions[0](x, x, hidden)))"
-SEEN = "return [block.attentions[number].seen for"
-BLOCKS = "nn.ModuleList(block(settings) for _ in range(n))"
-STEP = "x = block(x, *others)"
-OFFERED = {"class EncoderLayer": "class First", "class DecoderLayer": "class Second"}
-MASKS = "masks reach every layer"
-EVERYTHING = {"layers in order", "special cases", "returned weights", MASKS, "gradients", "no side effects"}
-VALUES = {"sublayers", "special cases", "dropout", "returned weights"}
-OF_STACKS = {"layers in order", "special cases", "returned weights"}
 
 
-def with_norm(scale: str, size: str = "width") -> dict[str, str]:
-    return {NORM: 'Norm(settings["width"])', "class Block(": OWN_NORM.format(size=size, scale=scale)}
-
-
-LEARNED = """class PositionalEncoding(torch.nn.Module):
-    def __init__(self, d_model):
-        super().__init__()
-        self.places = torch.nn.Parameter(torch.randn(64, d_model))
-
-    def forward(self, x):
-        return x + self.places[: x.size(1)]
-
-
-class Transformer("""
-
-
-CASES = {  # what is written in place of what, the tasks, and the items that are lost there
-    "as it is": ({}, ALL, set()),
-    "epsilon 1e-12": (with_norm(f"{DEVIATION} + 1e-12"), LAYERS, set()),
-    "n - 1, epsilon outside": (with_norm("x.std(-1, keepdim=True) + 1e-6"), LAYERS, set()),
-    "a gain of one number": (with_norm(f"{DEVIATION} + 1e-5", "1"), LAYERS, set()),
-    "no shift, no biases": (
-        {NORM: NORM.replace(")", ", bias=False)"), "nn.Linear(width, width)": "nn.Linear(width, width, bias=False)"},
-        LAYERS,
-        set(),
-    ),
-    "no shift": ({NORM: NORM.replace(")", ", bias=False)")}, LAYERS, set()),
-    "detached weights": ({SEEN: SEEN.replace(".seen", ".seen.detach()")}, LAYERS, set()),
-    "wrong weights": ({SEEN: SEEN.replace("[block", "[1 - block")}, LAYERS, {"returned weights"}),
-    "x alone": (
-        {"(mask)), *seen([self])": "(mask))", "return x, *seen([self]), *seen([self], 1)": "return x"},
-        LAYERS,
-        {"returned weights"},
-    ),
-    "no norm": ({ADD: ADD.removeprefix("self.norms[0]")}, LAYERS, VALUES),
-    "no norm, all queries with the first one's mask": (
-        {ADD: ADD.removeprefix("self.norms[0]").replace("hidden", "hidden if hidden is None else hidden[..., :1, :]")},
-        LAYERS,
-        VALUES | {"masks"},
-    ),
-    "no norm, later positions are always hidden": (
-        {ADD: ADD.removeprefix("self.norms[0]").replace("hidden", "torch.ones(2 * x.shape[1:2]).triu(1) > 0")},
-        LAYERS,
-        VALUES | {"masks"},
-    ),
-    "a norm in front, without epsilon": (
-        with_norm(DEVIATION) | {ADD: "x + self.drop(self.attentions[0](*[self.norms[0](x)] * 2, hidden))"},
-        LAYERS,
-        VALUES,
-    ),
-    "dropout inside at a rate of its own": (
-        {"self.seen @ v": "nn.functional.dropout(self.seen, 0.3, self.training) @ v"},
-        ALL,
-        set(),
-    ),
-    "one layer several times": (
-        {BLOCKS: "nn.ModuleList([block(settings)] * n)"},
-        STACKS,
-        OF_STACKS | {"gradients"},
-    ),
-    "attention without masks": (
-        {"(scores if hidden is None else scores.masked_fill(hidden, -1e9))": "scores"},
-        STACKS + WHOLE,
-        {MASKS, "masks reach both sides"},
-    ),
-    "a mask for the first layer only": ({STEP: f"{STEP}\n            others = (None, *others[1:])"}, STACKS, {MASKS}),
-    "learned positions": (
-        {
-            "from . import transformer as mine": "import torch\n\nfrom . import transformer as mine",
-            "class Transformer(": LEARNED,
-            "self.end, self.drop": "self.places = nn.ParameterList(torch.randn(64, width) for _ in words)\n"
-            "        self.end, self.drop",
-            "torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, : x.size(2)]": "self.places[number]"
-            "[: x.size(1)]",
-        },
-        WHOLE,
-        set(),
-    ),
-    "no positions": (
-        {"self.drop(x + torch.stack": "self.drop(x + 0 * torch.stack"},
-        WHOLE,
-        {"encode and decode", "special cases", "returned weights", "dropout reaches the positions"},
-    ),
-    "stacks that are not offered": (
-        {"class Encoder(": "class First(", "class Decoder(": "class Second("},
-        WHOLE,
-        set(),
-    ),
-    "layers that are not offered": (OFFERED, STACKS, EVERYTHING),
-}
+def changes_of(name: str) -> dict[str, str]:
+    """What is written in place of what in a case of the model."""
+    changes = dict(CASES[name].get("changes", []))
+    if "norm" in CASES[name]:
+        scale, size = CASES[name]["norm"]
+        changes |= {"nn.LayerNorm(": "Norm(", "class Block(": NORM.format(size=size, scale=scale)}
+    return changes
 
 
 def changed(changes: dict[str, str], folder: Path) -> dict[str, tuple[str, str]]:
@@ -196,25 +80,16 @@ def ends_of(versions, reference, assignment):
     return {run.version: run.all_outcomes for run in runs}
 
 
-def replaced(sources, module, changes):
-    """Sources in which a module has other lines, each of which it has once."""
-    path, text = sources[module]
-    for old, new in changes.items():
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    return {**sources, module: (path, text)}
-
-
 @pytest.mark.slow
 def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment):
     tasks = {task.number: task for task in assignment.tasks}
     versions = [
-        Version(name, replaced(reference, module, changes), [0], (tasks[number].marker,))
-        for name, (number, module, changes, _) in UNUSUAL.items()
+        Version(name, replaced(reference, row["module"], row["changes"]), [0], (tasks[row["task"]].marker,))
+        for name, row in UNUSUAL.items()
     ]
     outcomes = ends_of(versions, reference, assignment)
-    found = {name: judge_task(tasks[UNUSUAL[name][0]], outcomes[name], "items").state for name in outcomes}
-    assert found == {name: state for name, (*_, state) in UNUSUAL.items()}
+    found = {name: judge_task(tasks[UNUSUAL[name]["task"]], outcomes[name], "items").state for name in outcomes}
+    assert found == {name: row["state"] for name, row in UNUSUAL.items()}
 
 
 FILLED = "torch.zeros(({0}).shape).copy_({0})"
@@ -232,7 +107,7 @@ def test_tensors_without_dtype_cost_one_item(reference, assignment):
     """Models are trained with the default dtype: there such code is right."""
     markers = {task.number: task.marker for task in assignment.tasks}
     versions = [
-        Version(number, replaced(reference, module, {code: FILLED.format(code)}), [0], (markers[number],))
+        Version(number, replaced(reference, module, [(code, FILLED.format(code))]), [0], (markers[number],))
         for number, (module, code, _) in WITHOUT_DTYPE.items()
     ]
     outcomes = ends_of(versions, reference, assignment)
@@ -281,11 +156,11 @@ def test_each_part_costs_its_own_task(reference, assignment, tmp_path, sampled):
     versions = []
     for name in sampled(CASES, 9):
         (folder := tmp_path / name).mkdir()
-        changes, tasks, _ = CASES[name]
-        versions.append(Version(name, changed(changes, folder), [0], tasks))
+        tasks = chain(*(JUDGED[kind] for kind in CASES[name]["judged"]))
+        versions.append(Version(name, changed(changes_of(name), folder), [0], (*tasks,)))
     outcomes = ends_of(versions, reference, assignment)
     lost = {name: {end.item for end in ends if end.state is not State.PASSED} for name, ends in outcomes.items()}
-    assert lost == {version.name: CASES[version.name][2] for version in versions}
+    assert lost == {version.name: {*CASES[version.name]["lost"]} for version in versions}
 
 
 @pytest.mark.slow
@@ -305,3 +180,56 @@ def test_a_task_needs_a_reader_if_any_of_its_tests_does(assignment, other):
     outcomes = [Outcome("test_a", other, "it failed"), Outcome("test_b", State.NEEDS_READER, "it cannot be read")]
     result = judge_task(assignment.tasks[0], outcomes, "items")
     assert result.state is State.NEEDS_READER and "it cannot be read" in result.message
+
+
+SHARES = {
+    "attention.MultiHeadedAttention": 130,
+    "layers.EncoderLayer": 40,
+    "layers.DecoderLayer": 40,
+    "layers.FeedForward": 30,
+    "embedding.InputEmbedding": 20,
+    "layers.LayerNorm": 15,
+    "model.Transformer": 15,
+    "model.Encoder": 10,
+}
+"""How many layouts of each are drawn: 300 in all."""
+
+ALL = [(kind, number) for kind, count in SHARES.items() for number in range(count)]
+MOST_FOR_A_READER = 0.03
+
+
+def states_of(layouts, reference, assignment):
+    """The worst state of the tasks that judge a layout, and why, by its name."""
+    found = {}
+    for run in run_versions(layouts, reference, assignment):
+        results = [result for result in results_of(assignment, run.outcomes) if result.outcomes]
+        found[run.version] = worst(result.state for result in results), "\n".join(result.message for result in results)
+    return found
+
+
+@pytest.mark.slow
+def test_right_layouts_keep_all_points(reference, assignment, sampled):
+    layouts = [drawn(reference, kind, number) for kind, number in sampled(ALL, 46)]
+    found = states_of(layouts, reference, assignment)
+    lost = {name: why for name, (state, why) in found.items() if state not in (State.PASSED, State.NEEDS_READER)}
+    assert lost == {}
+    readers = [name for name, (state, _) in found.items() if state is State.NEEDS_READER]
+    assert len(readers) <= math.ceil(MOST_FOR_A_READER * len(layouts)), readers
+
+
+@pytest.mark.slow
+def test_faults_in_unusual_layouts_are_found_or_need_a_reader(reference, assignment, sampled):
+    layouts, count = [], len(sampled(range(5), 5))
+    for name in sampled(FAULTS, 3):
+        change = partial(re.sub, FAULTS[name]["pattern"], FAULTS[name]["replacement"])
+        kinds = [kind for kind in SHARES if kind.startswith(tuple(FAULTS[name]["places"]))]
+        faulty = []
+        for kind, number in ((kind, number) for number in range(40) for kind in kinds):
+            if len(faulty) < count:
+                layout = drawn(reference, kind, number, change)
+                if layout != drawn(reference, kind, number):
+                    faulty.append(replace(layout, name=f"{name}: {layout.name}"))
+        assert len(faulty) == count, name
+        layouts += faulty
+    found = states_of(layouts, reference, assignment)
+    assert [name for name, (state, _) in found.items() if state is State.PASSED] == []

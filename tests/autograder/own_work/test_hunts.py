@@ -18,13 +18,11 @@ from autograder.own_work.graded import InSandbox
 from autograder.own_work.hunts import SEED, THE_INPUT, draw_hunt, hunted, student_of
 from autograder.own_work.student_lines import with_code
 from autograder.testing.results import CheckFailed, State
-from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON
 
-from ..conftest import write_submission
+from ..conftest import ASSIGNMENT, write_submission
 
-ASSIGNMENT = read_assignment()
 SOURCES = read_sources(REFERENCE, REFERENCE)
 [TASK] = [task for task in ASSIGNMENT.tasks if task.understanding == "hunts"]
 NAMES = ["anna", "bob", "dora"]

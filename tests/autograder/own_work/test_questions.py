@@ -12,25 +12,16 @@ from autograder.intake.sources import read_sources
 from autograder.intake.submission import take_in
 from autograder.own_work.graded import InSandbox
 from autograder.own_work.hunts import hunt_question
-from autograder.own_work.questions import (
-    Question,
-    find,
-    input_question,
-    shape_question,
-    tell,
-    value_question,
-)
+from autograder.own_work.questions import Question, find, input_question, shape_question, tell, value_question
 from autograder.own_work.sheets import Examiner
 from autograder.running.collection import InProcessSubmission
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import State
-from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON
 
-from ..conftest import write_submission
+from ..conftest import ASSIGNMENT, write_submission
 
-ASSIGNMENT = read_assignment()
 ATTENTION, NORM = "attention.scaled_dot_product_attention", "layers.LayerNorm"
 SEEDS = range(2)
 

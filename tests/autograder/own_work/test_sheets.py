@@ -8,16 +8,7 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.own_work.questions import Question
-from autograder.own_work.sheets import (
-    ANSWERS,
-    KEY,
-    Sheet,
-    n_right,
-    read_answers,
-    read_key,
-    write_key,
-    write_sheets,
-)
+from autograder.own_work.sheets import ANSWERS, KEY, Sheet, n_right, read_answers, read_key, write_key, write_sheets
 from autograder.own_work.student_lines import Change
 from foundation.command_line import UserError
 

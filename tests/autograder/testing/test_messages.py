@@ -25,7 +25,6 @@ MASKED = torch.where(SEEN, SCORES.masked_fill(~MASK, -torch.inf).softmax(-1), 0.
 WIDE = torch.randn(5, 11, dtype=torch.float64)
 QUERY = torch.randn(2, 4, 7, dtype=torch.float64)
 
-
 CASES = {  # what was returned, what is right, the arguments, a part of the message
     "a factor of the sizes": (X / 6**0.5, X, {}, "0.4082 times what is expected; 1 / sqrt(6)"),
     "a factor that is a size": (7 * X, X, {"query": QUERY}, "7 times what is expected; 7 is the size of an axis of"),
@@ -117,7 +116,6 @@ CONTRASTS = {
     ],
     "": [call(False, "in train mode"), call(True), call(True, "in train mode"), call(True)],
 }
-
 
 WRONG_MASKS = {
     "True and False are swapped": lambda right: ~right,
