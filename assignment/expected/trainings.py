@@ -145,12 +145,12 @@ class Training:
         trained = [own.view_as(parameter) for own, parameter in zip(numbers, self.start, strict=True)]
         return torch.tensor(means, dtype=torch.float64).view(self.epochs, -1).mean(dim=1).tolist(), trained + spare
 
-    def costs(self, place: Tensor, numbers: Sequence[int], mode: float = 1.0) -> tuple[Sequence[Tensor], Tensor]:
+    def costs(self, place: Tensor, numbers: Sequence[int], **other: Any) -> tuple[Sequence[Tensor], Tensor]:
         """The cost of each label of these batches, and the gradient of their mean, all numbers in a row.
 
-        The place is that of the parameters, likewise; `mode` is the model's.
+        The place is that of the parameters, likewise; `other` settings are those of `_tables`.
         """
-        tables = [self._tables(number, mode) for number in numbers]
+        tables = [self._tables(number, **other) for number in numbers]
         read, aims = (torch.cat(parts) for parts in zip(*tables, strict=True))
         n_vectors, d = sum(SIZES[:2]), SIZES[2]
         vectors, projection, shift = place.split([n_vectors * d, SIZES[1] * d, SIZES[1]])
@@ -164,18 +164,23 @@ class Training:
         costs = size - torch.linalg.vecdot(aims, scores)
         return costs.split([len(table) for table, _ in tables]), gradient[: self.n_numbers]
 
-    def _tables(self, number: int, mode: float) -> tuple[Tensor, Tensor]:
+    def _tables(
+        self, number: int, mode: float = 1.0, smoothing: float | None = None, with_padding: bool = False
+    ) -> tuple[Tensor, Tensor]:
         """For each label of a batch how much of each word's vector is read, and which share each word should have.
 
         Words are those of the source, then of the target, in the first table; those of the target in the second.
         """
-        batch, is_word, (n_source, n_target, _) = self.batches[number], self.is_word[number], SIZES
+        batch, smoothing = self.batches[number], self.smoothing if smoothing is None else smoothing
+        n_source, n_target, _ = SIZES
         seen = batch["src_mask"][:, 0] * batch["encoder_mask"].double().mean(dim=(1, 2))[:, None]  # (b, 1, s)
         source = 2 * mode * seen @ F.one_hot(batch["src"], n_source).double() / seen.size(-1)
         target = batch["tgt_mask"][:, 0].double() @ F.one_hot(batch["tgt_input"], n_target).double()
-        aims = torch.eye(n_target).double()[batch["labels"][is_word]]
-        read = torch.cat([source.expand(-1, target.size(1), -1), target], dim=-1)[is_word]
-        return read, aims.lerp(torch.full_like(aims, 1 / n_target), self.smoothing)
+        labels = batch["labels"]
+        counts = labels.ge(0) if with_padding else self.is_word[number]
+        aims = torch.eye(n_target).double()[labels[counts]]
+        read = torch.cat([source.expand(-1, labels.size(1), -1), target], dim=-1)[counts]
+        return read, aims.lerp(torch.full_like(aims, 1 / n_target), smoothing)
 
     def check(self, trained: list[Tensor], label: str, look_at: str) -> None:
         """Fail unless the parameters after training are the expected ones."""
@@ -221,7 +226,9 @@ class Training:
         others = {
             "the sum of the batches' losses": sum(losses),
             "the last batch's loss": losses[-1],
+            "the first batch's loss": losses[0],
             "the mean over all labels": float(of_all.mean()),
+            "the sum over all labels": float(of_all.sum()),
         }
         fits = (text for text, loss in others.items() if abs(loss - returned[0]) < 1e-6 * abs(loss))
         return next((f"this is {text}" for text in fits), "")
@@ -258,6 +265,13 @@ def first_deviation(training: Training, steps: Sequence[Sequence[Any]]) -> str:
     return "the gradient is right before each step: do the parameters change by the optimizer's steps alone?"
 
 
+OTHER_GRADIENTS: dict[str, dict[str, Any]] = {
+    "is that of a loss that counts padding, too": {"with_padding": True},
+    "is that of a loss that has no label smoothing": {"smoothing": 0.0},
+    "belongs to a model in eval mode": {"mode": IN_EVAL_MODE},
+}
+
+
 def deviation_of_gradient(
     training: Training, applied: Tensor, place: Tensor, group: Sequence[int], before: list[tuple[str, Tensor]]
 ) -> str:
@@ -272,8 +286,13 @@ def deviation_of_gradient(
         return "is 0"
     if max_norm is not None and abs(norm - due) > EXACT * due and float(applied @ wanted) > (1 - EXACT) * norm * due:
         return f"has the norm {norm:.3g}, where max_grad_norm = {max_norm:g}; it should be {due:.3g}"
-    if max_norm is not None and (text := other_clipping(training, applied, whole, shares, own)):
-        return text
+    if max_norm is not None:
+        by_batch = shares @ torch.stack([limited(gradient, max_norm) for gradient in own])
+        running = torch.zeros_like(whole)
+        for share, gradient in zip(shares, own, strict=True):
+            running = limited(running + share * gradient, max_norm)
+        if text := other_clipping(training, applied, whole, by_batch, running):
+            return text
     if (weights := solve(own, applied)) is not None:
         labels = [training.batches[number]["labels"] for number in group]
         counts_of = {
@@ -291,22 +310,20 @@ def deviation_of_gradient(
     if before and (weights := solve([*own, *(gradient for _, gradient in before)], applied)) is not None:
         late = [name for (name, _), weight in zip(before, weights[len(own) :], strict=True) if abs(weight) > EXACT]
         return f"contains that of {', '.join(late)}, too, from an earlier step"
-    if solve([training.costs(place, [number], IN_EVAL_MODE)[1] for number in group], applied) is not None:
-        return "belongs to a model in eval mode"
+    for text, changes in OTHER_GRADIENTS.items():
+        if solve([training.costs(place, [number], **changes)[1] for number in group], applied) is not None:
+            return text
     return "is another one than that of the mean over all labels of the group"
 
 
-def other_clipping(
-    training: Training, gradient: Tensor, whole: Tensor, shares: Tensor, of_batches: Sequence[Tensor]
-) -> str:
+def other_clipping(training: Training, gradient: Tensor, whole: Tensor, by_batch: Tensor, running: Tensor) -> str:
     """Name what is limited in place of the norm of the whole gradient; "" where it is nothing that is known."""
-    max_norm, running = float(training.max_grad_norm or 0), torch.zeros_like(whole)
-    for share, of_batch in zip(shares, of_batches, strict=True):
-        running = limited(running + share * of_batch, max_norm)
+    max_norm = float(training.max_grad_norm or 0)
     pieces = whole.split(training.sizes)
     others = {
         "has each number limited, not the norm of all": whole.clamp(-max_norm, max_norm),
         "has the norm of each parameter limited by itself": in_a_row([limited(piece, max_norm) for piece in pieces]),
+        "has the norm of each batch's gradient limited, not that of the group": by_batch,
         "has its norm limited after each batch, not once for the group": running,
     }
     near = EXACT * gradient.norm()  # PyTorch adds 1e-6 to a norm

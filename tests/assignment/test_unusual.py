@@ -115,15 +115,17 @@ def test_tensors_without_dtype_cost_one_item(reference, assignment):
     assert lost == {number: items for number, (*_, items) in WITHOUT_DTYPE.items()}
 
 
-ALONE = {  # what the layer returns after its first sublayer
+ALONE = (
     "        x = self.attention_norm(x + self.dropout(attended))\n"
-    "        x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))": "        x = attended",
-}
+    "        x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))",
+    "        x = attended",
+)
+"""What follows the attention of an encoder layer, and what leaves it alone."""
 
 
 def test_a_layer_that_is_an_attention_alone_keeps_next_to_nothing(reference, assignment):
     [task] = (task for task in assignment.tasks if task.number == "2.1")
-    version = Version("alone", replaced(reference, "layers", ALONE), [0], (task.marker,))
+    version = Version("alone", replaced(reference, "layers", [ALONE]), [0], (task.marker,))
     [ends] = ends_of([version], reference, assignment).values()
     assert judge_task(task, ends, assignment.credit).score <= task.points / 20
 
