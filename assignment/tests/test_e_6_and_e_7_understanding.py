@@ -36,7 +36,7 @@ def test_answers(submission: SubmissionUnderTest, item: str) -> None:
     label, n, key = f"answers about {name}", len(asked.questions), f"{number} {asked.tag}"
     if key not in answers:
         has_version = len(entries[-1].split()) > 1
-        why = "your code has changed" if has_version else "the key has the version of your code, too"
+        why = "your code has changed" if has_version else "the key names the version of your code, too"
         fail(label, f'an entry "{key}"', ascii(entries[-1])[:80], f"{why}: see `understand` ({number})")
     given = answers[key]
     if not isinstance(given, (list, tuple)) or len(given) != n or not all(isinstance(answer, str) for answer in given):

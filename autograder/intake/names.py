@@ -199,10 +199,12 @@ def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_mo
     always = {name.rpartition(".")[2] for name in forbidden.always}
     somewhere = ", ".join(name.rpartition(".")[2] for name in forbidden.components)
     for module, (_, text) in sources.items():
-        for node, path in paths_in(text, sources):
+        named = [(node.lineno, path) for node, path in paths_in(text, sources) if not isinstance(node, ast.Call)]
+        used = {path for _, path in named}
+        named += [(each.line, path) for each in imports_in(text) for path in each.wholes if path not in used]
+        for line, path in named:
             name = path.rpartition(".")[2]
-            is_forbidden = path.startswith("torch.") and pattern.fullmatch(name)
-            if is_forbidden and not isinstance(node, ast.Call) and (place := locate(module, node.lineno)):
+            if path.startswith("torch.") and pattern.fullmatch(name) and (place := locate(module, line)):
                 refused = f"it in {somewhere}" if somewhere and name not in always else "a task that uses it"
                 yield f"note: {place}: {path}; grading refuses {refused}"
 
@@ -216,14 +218,15 @@ def find_internals(
     seen: Iterable[Use] = (),
     in_text: Iterable[Use] | None = None,
 ) -> list[str]:
-    """The uses of internals in some modules, but for lines that were handed out: one for each line, with all names.
+    """The uses of internals in some modules, one for each line, with all names; in the text not those handed out.
 
     Such as "torch._refs.add in layers.py, line 3: x = torch._refs.add(y, 1)". `seen` has uses that a worker has seen:
     module, line, and name; they come first, and harmless ones last. Before these are names that nothing has: a flood of
     them cannot hide a true one. Of equally grave ones the first of each kind come before the others, so that many uses
     of one cannot hide another. What is left out is counted. `in_text` has what `uses_in` finds, if that has been done.
     """
-    lines = {module: sources[module][1].split("\n") for module in modules}
+    seen = [use for use in seen if use[0] in sources]
+    lines = {module: sources[module][1].split("\n") for module in {*modules, *(module for module, *_ in seen)}}
     uses = defaultdict[tuple[str, int], dict[str, bool]](dict)  # names, and whether each is harmless
     in_text = uses_in(sources, modules, forbidden) if in_text is None else in_text
 
@@ -233,10 +236,10 @@ def find_internals(
         text = release.get(module, ("", ""))[1]
         return {text.split("\n")[line - 1].strip() for line, _ in internals_in(text, forbidden.listed, release)}
 
-    for module, line, name in (*seen, *in_text):
-        code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""
-        if code and code not in given(module):
-            uses[module, line].setdefault(name, bool(HARMLESS.fullmatch(name)))
+    # What a worker has seen is not excused: names in a line may mean something else, and another text may have run.
+    new = (use for use in in_text if lines[use[0]][use[1] - 1].strip() not in given(use[0]))
+    for module, line, name in (*seen, *new):
+        uses[module, line].setdefault(name, bool(HARMLESS.fullmatch(name)))
     counts = Counter[str]()
     ranked: list[tuple[bool, bool, int, str]] = []
     for (module, line), names in uses.items():
@@ -244,7 +247,8 @@ def find_internals(
         for name in sorted(names, key=lambda name: (names[name], -len(name), name)):
             if not any(f".{name.strip('.')}." in f".{other}." for other in kept):
                 kept.append(name)
-        text = f"{', '.join(kept)} in {locate(module, line)}: {shown(lines[module][line - 1], kept[0])}"
+        code = lines[module][line - 1] if 0 < line <= len(lines[module]) else ""
+        text = f"{', '.join(kept)} in {locate(module, line)}: {shown(code, kept[0])}"
         kind = ".".join(kept[0].split(".")[:2])
         ranked.append((names[kept[0]], not any(map(is_known, kept)), counts[kind], text))
         counts[kind] += 1
@@ -314,6 +318,10 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
     plain = {*dir(builtins)} - shadowed if "*" not in shadowed else set()
     for part in nodes_of(text):
         match part:
+            case ast.Name(id=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name) if name[:2] == "__":
+                uses |= {(part.lineno, f".{name}")} if is_internal(f".{name}") else set()
+            case ast.Call(func=ast.Name("type"), args=[_, _, _]):
+                uses.add((part.lineno, "builtins.type"))
             case ast.MatchClass(kwd_attrs=[_, *_] as attributes):
                 uses |= {(part.lineno, f".{name}") for name in attributes}
             case ast.MatchClass(patterns=[_, *_], cls=kind) if getattr(kind, "id", "") not in plain:
@@ -323,6 +331,7 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
             case ast.MatchMapping(keys=keys):
                 uses |= {(part.lineno, f".{key.attr}") for key in keys if isinstance(key, ast.Attribute)}
     for imported in imports_in(text):
+        uses |= {(imported.line, f".{name}") for name in imported.names if is_internal(f".{name}")}
         if not imported.level:
             are_all = "*" in imported.names and not imported.module.startswith("torch")
             public = [name for name in names_of(imported.module) if name[0] != "_"] if are_all else []

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .case import Inputs
+from .case import Inputs, earlier_keys
 from .comparison import CLOSE, NEGLIGIBLE, alike
 
 Compute = Callable[[Inputs], Tensor]
@@ -116,8 +116,7 @@ def others(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
     tensors = {name: value for name, value in inputs.items() if value is not None}
     masks = {name: value for name, value in tensors.items() if value.dtype == torch.bool}
     if "query" in tensors and inputs.get("mask", masks) is None:
-        causal = torch.ones(tensors["query"].size(-2), tensors["key"].size(-2), dtype=torch.bool).tril()
-        yield "with a causal mask", {"mask": causal}
+        yield "with a causal mask", {"mask": earlier_keys(tensors["query"].size(-2), tensors["key"].size(-2))}
     for name, mask in masks.items():
         yield f"without {name}", {name: None}
         yield f"of the inverted {name}", {name: ~mask}

@@ -46,7 +46,7 @@ class Package(MetaPathFinder, Loader):
 
     def __init__(
         self,
-        sources: dict[str, tuple[str, str]],
+        sources: Mapping[str, tuple[str, str]],
         contract: Mapping[str, Sequence[str]],
         stand_ins: object,
         name: str = "submission",

@@ -9,10 +9,11 @@ show how an implementation is written.
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from types import CodeType, SimpleNamespace
+from types import CodeType, MappingProxyType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -29,6 +30,8 @@ from .surroundings import harden, import_quietly, take_out_ours, write_nowhere
 
 IMPLEMENTATION = "implementation"
 """The name that an implementation's text sets."""
+CALLED = json, json.decoder, json.encoder, json.JSONDecoder, json.JSONEncoder, Tensor
+"""Of libraries, what a worker itself calls to answer: a submission that replaces any of it may lie."""
 VERBS = ("build", "copy", "call", "backward")
 RAISED = "the code under test has raised this"
 
@@ -158,10 +161,10 @@ class Worker(Service):
             import_quietly(name)
         layers = harden(**request["plan"])
         write_nowhere()
-        sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
+        sources = MappingProxyType({name: (path, source) for name, (path, source) in request["sources"].items()})
         self._files = frozenset(path for path, _ in sources.values())
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
-        guard = [vars(owner) for owner in (self, self._components, *take_out_ours())]
+        guard = [vars(owner) for owner in (self, self._components, *take_out_ours(), *CALLED)]
         self._refuse = partial(shortcuts.refuse, guard=guard, keep=partial(setattr, self, "_prove"))
         if not self._pipes:  # to students' own tests nothing is forbidden
             self._components.more_builtins, self._components.compile = instruments.BUILTINS, instruments.compile_telling

@@ -18,8 +18,8 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
-from itertools import product
 from types import FunctionType, MappingProxyType
 from typing import Any, NoReturn
 
@@ -32,9 +32,18 @@ KEYS = """
 CPU AutogradCPU NestedTensorCPU AutogradNestedTensor MkldnnCPU QuantizedCPU AutogradOther CompositeImplicitAutograd
 FuncTorchVmapMode
 """
-"""The kinds of tensors that a worker can make, and two ways around them: an operator's own kernel, and `vmap`."""
-BELOW_THE_DISPATCHER = ("_jit_to_static_module", "_fuse_to_static_module")
-"""Functions of `torch._C` whose results call kernels without it."""
+"""The kinds of tensors that a worker can make, and two ways around them: an operator's own kernel, and `vmap`.
+
+All others for which an operator has a kernel are replaced, too: `OpOverload._op_dk` and its like call it by its key.
+"""
+OWN_KEYS = re.compile(r"^(?!debug)(\w+)(?:\[alias\])?: registered", re.MULTILINE)
+"""In the dispatcher's table of an operator."""
+BELOW_THE_DISPATCHER = {
+    torch._C: ("_jit_to_static_module", "_fuse_to_static_module", "parse_ir", "_create_function_from_graph"),
+    torch._C.Graph: ("create",),
+    torch._C.Node: ("g_", "gs_"),
+}
+"""Functions and methods with whose results PyTorch's static runtime calls kernels without it."""
 
 
 def refuse(
@@ -62,14 +71,15 @@ def refuse(
     libraries = {namespace: torch._C._dispatch_library("IMPL", namespace, "") for namespace in namespaces}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
-        for (name, refusing), kind in product(replaced, KEYS.split()):
+        for name, refusing in replaced:
             namespace, _, kernel = name.partition("::")
-            libraries[namespace].impl(kernel, kind, refusing)
+            for kind in {*KEYS.split(), *OWN_KEYS.findall(torch._C._dispatch_dump(name))}:
+                libraries[namespace].impl(kernel, kind, refusing)
     for library in libraries.values():  # without it its kernels would go, too
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
-    for name in BELOW_THE_DISPATCHER if replaced else ():
-        if hasattr(torch._C, name):
-            delattr(torch._C, name)
+    for owner, names in BELOW_THE_DISPATCHER.items() if replaced else ():
+        for name in filter(partial(hasattr, owner), names):
+            delattr(owner, name)
     linecache.clearcache()  # it has the text of PyTorch's own files
     table_of, hashed, audit = torch._C._dispatch_dump, blake2b, sys.audit
     contents, same = contents_of, operator.is_
@@ -113,11 +123,11 @@ def find(name: str) -> Any:
 
 
 def contents_of(namespaces: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """The members of classes, and the functions of modules and objects, with their code."""
+    """The members of classes, and the functions and fixed tables of modules and objects, with functions' code."""
     members = list[Any]()
     for names in namespaces:
         for value in names.values():
-            if isinstance(names, MappingProxyType) or callable(value):
+            if isinstance(names, MappingProxyType) or callable(value) or type(value) is MappingProxyType:
                 members += [value, value.__code__ if type(value) is FunctionType else None]
     return members
 

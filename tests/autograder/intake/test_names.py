@@ -116,6 +116,7 @@ def test_each_line_has_one_place_and_what_a_worker_has_seen_comes_first():
     seen = [("layers", 2, "sys._getframe"), ("layers", 9, "exec"), ("__init__", 1, "exec")]
     assert find_internals(sources, ["layers"], FORBIDDEN, {}, seen=seen) == [
         "sys._getframe in layers.py, line 2: y = z(torch)",
+        "exec in layers.py, line 9: ",
         "torch._refs.add, torch._refs.mul in layers.py, line 3: x = torch._refs.add(torch._refs.mul, 1)",
     ]
     assert find_internals(sources, [], FORBIDDEN, {}) == [], "only what the submission brings"

@@ -188,7 +188,7 @@ def test_numbers_count_in_their_order_but_for_rounding(typed, is_right):
 ANSWER = "{'1.2 TAG': ['1', '2', '3']}"
 RIGHT_OR_WRONG = {  # what is handed in, how it ends, and the message
     "none": ("return {}", State.NOT_ATTEMPTED, "TODO E.6: your answers about 1.2"),
-    "of earlier code": ("return {'1.2 000000': ['1', '2', '3']}", State.FAILED, "your code has changed: `understand`"),
+    "of earlier code": ("return {'1.2 000000': ['1', '2', '3']}", State.FAILED, "your code has changed: see"),
     "wrong": (f"return {ANSWER}", State.FAILED, "what your code does"),
     "too few": ("return {'1.2 TAG': ['1']}", State.FAILED, "a list of 3 texts"),
     "no texts": ("return {'1.2 TAG': [(1, 2), 3, 4]}", State.FAILED, "quotation marks\n  got:      [(1, 2), 3, 4]"),

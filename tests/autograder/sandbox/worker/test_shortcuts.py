@@ -246,7 +246,8 @@ def test_every_kernel_of_these_kinds_is_replaced():
         if re.search("norm|attention|transformer", name := full.partition("::")[2].partition(".")[0])
         and not re.fullmatch(OTHER_NORMS, name, re.VERBOSE)
     }
-    assert of_these_kinds == set(kernels_named(read_assignment().contract.forbidden.kernels))
+    replaced = {*kernels_named(read_assignment().contract.forbidden.kernels)}
+    assert replaced - of_these_kinds == {"aten::corrcoef"} and of_these_kinds <= replaced
     some = ("aten::_native_batch_norm_legit.no_stats", "aten::native_layer_norm_backward", "quantized::layer_norm")
     assert {*some} <= of_these_kinds
 
