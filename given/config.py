@@ -1,11 +1,13 @@
-"""All settings of a run in one frozen, typed place; flags are made from it.
+"""All settings of a run in one frozen, typed place; flags are made from it. Presets are in `presets.toml`.
 
 Names are those of the assignment (`d_model` is called `embedding_size` in the course's report, `d_ff` `hidden_size`).
 """
 
 import argparse
 import math
+import tomllib
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 from foundation.command_line import UserError, at_least
@@ -85,32 +87,16 @@ class Config:
             raise ConfigError(f"diagonal_random = {self.diagonal_random} has no effect with diagonal_width = 0")
 
 
-COURSE = Config()
-NARROW = replace(COURSE, n_heads=8, d_ff=512, n_layers=1, dropout=0.1)
-# The size of Vaswani et al. 2017.
-BASE = replace(COURSE, d_model=512, n_heads=8, d_ff=2048, n_layers=6, dropout=0.1, inner_dropout=0.1, batch_size=8)
-# Pre-norm and clipping let the learning rate be high.
-FAST = replace(COURSE, norm_first=True, max_grad_norm=1.0, bucketing=True, learning_rate=2e-3, schedule="cosine")
+def read_presets() -> dict[str, Config]:
+    """Reads `presets.toml`: the settings in which each preset differs from the one that it is based on."""
+    presets = {"course": Config()}
+    text = Path(__file__).with_name("presets.toml").read_text(encoding="utf-8")
+    for name, settings in tomllib.loads(text).items():
+        presets[name] = replace(presets[settings.pop("based_on")], **settings)
+    return presets
 
-PRESETS = {
-    "course": COURSE,
-    "fast": replace(FAST, dropout=0.1, tie_output=True, warmup_steps=400),
-    # The least CPU time to dev BLEU 0.45 on a corpus of some 9,000 short pairs; docs/how-to/train.md has the reasons.
-    "quick": replace(FAST, dropout=0.0, epochs=3, learning_rate=2.5e-3, schedule="linear", warmup_steps=100),
-    # As good as an hour of CPU makes a model of a small corpus.
-    "best": replace(FAST, d_model=192, d_ff=512, dropout=0.3, batch_size=64, epochs=60, warmup_steps=300),
-    "tiny": replace(COURSE, d_model=32, d_ff=64, n_layers=1, epochs=1, batch_size=64),
-    # The best setting of the course's report.
-    "course-best": replace(COURSE, d_model=256, d_ff=512, n_layers=4, epochs=50),
-    # A small model for a large corpus, trained by steps; `data prepare --joint` makes its corpus.
-    "wmt14-de-en": replace(
-        NARROW, share_embeddings=True, max_steps=30_000, report_every=2_500, most_tokens=100, max_length=100
-    ),
-    # Whole words and long sentences; `data prepare --encoding words` makes its corpus.
-    "opus-books-en-it": replace(
-        BASE, epochs=20, most_tokens=350, min_count=2, max_length=350, learning_rate=1e-4, adam_epsilon=1e-9
-    ),
-}
+
+PRESETS = read_presets()
 
 
 def add_config_flags(parser: argparse.ArgumentParser) -> None:

@@ -13,11 +13,11 @@ from foundation.whole_files import write_whole
 
 from . import packing
 from .contents import PROGRAMS, check_corpus, collect_gradescope, collect_instructor, collect_kit, read_given
-from .handout import GUIDE, HANDOUT, make_guide, make_handout, named_pictures
+from .handout import HANDOUT, make_guide, make_handout, named_pictures
 from .leaks import LeakFinder
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
 from .notebooks import Course, make_course
-from .prose import Prose, read_prose_folder
+from .prose import Part, Prose, read_prose_folder
 from .skeleton import ASSIGNMENT_FILE, Project, ReleaseError, Skeleton, make_skeleton, read_folder
 
 MANIFEST = f"dist/{packing.MANIFEST}"
@@ -25,19 +25,12 @@ MANIFEST = f"dist/{packing.MANIFEST}"
 
 @dataclass(frozen=True)
 class Release:
-    """Everything that leaves the project.
-
-    Args:
-        skeleton: the students' package, the assignment that it was made for, and what the gates compare it with.
-        archives: by file name in `dist/`, the files of each by path.
-        outputs: every file to write, by path from the output folder; `audience_of` has whom each is for.
-        course: the notebooks, where the project has any.
-    """
+    """Everything that leaves the project."""
 
     skeleton: Skeleton
-    archives: Mapping[str, Mapping[str, bytes]]
-    outputs: Mapping[str, bytes]
-    course: Course | None = None
+    archives: Mapping[str, Mapping[str, bytes]]  # by file name in `dist/`, the files of each by path
+    outputs: Mapping[str, bytes]  # every file to write, by path; `audience_of` has whom each is for
+    course: Course | None = None  # where the project has notebooks
 
     @property
     def assignment(self) -> Assignment:
@@ -80,7 +73,7 @@ def make_package(project: Project) -> Package:
     packages = packing.read_requirements(project.root, notebooks=False)
     prose = read_prose_folder(project.root)
     handout = make_handout(skeleton, prose, packages)
-    pictures = named_pictures(project.root, handout.decode("utf-8"), HANDOUT)
+    pictures = named_pictures(project.root, {HANDOUT: [Part("text", handout.decode("utf-8"))]})
     return Package(skeleton, prose, {HANDOUT: handout, **pictures})
 
 
@@ -91,7 +84,7 @@ def make_release(project: Project) -> Release:
     if assignment.judges_translations:
         check_corpus(project.root)
     course = make_course(project, skeleton, prose) if prose else None
-    guide = {GUIDE: make_guide(project.root, skeleton, prose)} if prose else {}
+    guide = make_guide(project.root, skeleton, prose) if prose else {}
     archives = {
         packing.STUDENT_ZIP: collect_kit(project, skeleton, {**handout, **guide}),
         packing.GRADESCOPE_ZIP: collect_gradescope(project, skeleton),

@@ -5,10 +5,9 @@ coding assistants to do. A file can ask an assistant for something; it cannot ma
 it. What marks should say about understanding has to be asked in other ways: `python -m autograder ask`.
 
 guide.html has the ideas, worked examples, pictures and glossary of the notebooks, for those who work in files. It is
-one page without anything from elsewhere: formulas are MathML, pictures are part of it.
+one page, with its pictures beside it; formulas are MathML.
 """
 
-import base64
 import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,8 +35,7 @@ PICTURES = "docs/pictures"
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """Where the common assistants look for instructions."""
 
-_IMAGE = re.compile(r"!\[[^\]]*\]\((?P<path>[^)\s]+)\)")
-_MEDIA = {".svg": "image/svg+xml", ".png": "image/png", ".gif": "image/gif"}
+_IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 _OF_CELLS = re.compile(r"\bcourse\b|\brefresh\(|\bmain\(|\bdraw\(|\bunderstand\(")
 """Cells that need a notebook; of others, lines that show a picture are left out."""
 _SHOWS = re.compile(r"IPython|\bImage\(")
@@ -76,11 +74,7 @@ def words_of(
 ) -> dict[str, object]:
     """Return what handouts say of the assignment and of how it is graded, by the names in their templates.
 
-    Args:
-        assignment: the assignment.
-        packages: the requirements of its students.
-        places: by task, where its answer goes.
-        efforts: difficulty and minutes by task, where they are known.
+    `packages` are the requirements of its students; by task, `places` are where its answer goes.
     """
     regular = [task.number for task in assignment.tasks if not task.extension]
     given = {
@@ -109,15 +103,15 @@ def make_handout(skeleton: Skeleton, prose: Prose, packages: Iterable[str]) -> b
     return fill_in(assignment.folder, TEMPLATE, words)
 
 
-def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:
-    """Find in `docs/pictures/` what a text in Markdown shows, by the paths that it names. Raises: ReleaseError."""
+def named_pictures(root: Path, prose: Prose) -> dict[str, bytes]:
+    """Find in `docs/pictures/` what texts in Markdown show, by the paths that they name. Raises: ReleaseError."""
     pictures = {}
-    for match in _IMAGE.finditer(text):
-        path = match["path"]
-        picture = root / PICTURES / PurePosixPath(path).name
-        if not picture.is_file():
-            raise ReleaseError(f"{name}: shows {path}, but there is no such picture; draw it in {PICTURES}/")
-        pictures[path] = picture.read_bytes()
+    for name, part in ((name, part) for name, parts in prose.items() for part in parts if part.kind == "text"):
+        for path in _IMAGE.findall(part.text):
+            picture = root / PICTURES / PurePosixPath(path).name
+            if not picture.is_file():
+                raise ReleaseError(f"{name}: shows {path}, but there is no such picture; draw it in {PICTURES}/")
+            pictures[path] = picture.read_bytes()
     return pictures
 
 
@@ -131,11 +125,7 @@ _BOX = '<div class="scrolls" tabindex="0" role="group" aria-label="{}">{}</div>'
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """HTML with formulas as MathML and pictures, of a folder, as data. Headings are named as Jupyter links to them."""
-
-    def __init__(self, pictures: Path) -> None:
-        super().__init__()
-        self.pictures = pictures
+    """HTML with formulas as MathML; pictures lie beside it. Headings are named as Jupyter links to them."""
 
     def inline_math(self, text: str) -> str:
         return _formula(text, "inline")
@@ -153,18 +143,16 @@ class _Renderer(mistune.HTMLRenderer):
         return f'<h{level} id="{text.replace(" ", "-")}">{text}</h{level}>\n'
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        picture = self.pictures / PurePosixPath(url).name
-        data = base64.b64encode(picture.read_bytes()).decode()
-        return f'<img alt="{html.escape(text)}" src="data:{_MEDIA[picture.suffix]};base64,{data}">'
+        return f'<img alt="{html.escape(text)}" src="{PurePosixPath(url).name}">'
 
 
 def _formula(text: str, display: str) -> str:
     return convert(text, display=display).replace("<math", f'<math alttext="{html.escape(text)}"', 1)
 
 
-def make_guide(root: Path, skeleton: Skeleton, prose: Prose) -> bytes:
-    """Make the page from the notebooks' prose."""
-    assignment, renderer = skeleton.assignment, _Renderer(root / PICTURES)
+def make_guide(root: Path, skeleton: Skeleton, prose: Prose) -> dict[str, bytes]:
+    """Make the page, and its pictures, from the notebooks' prose. Raises: ReleaseError."""
+    assignment, renderer = skeleton.assignment, _Renderer()
     homes = {part.name: f"{assignment.package}.{part.module}" for part in texts.find_definitions(skeleton)}
     words = {
         "assignment": assignment,
@@ -180,7 +168,9 @@ def make_guide(root: Path, skeleton: Skeleton, prose: Prose) -> bytes:
         body = TEMPLATES.get_template("part.html").render(words, parts=of_notebook).removesuffix("\n")
         heading = re.search(r"<h1[^>]*>(.*?)</h1>", body)
         parts.append({"title": heading[1] if heading else len(parts), "body": body})
-    return TEMPLATES.get_template(GUIDE).render(title=assignment.title, parts=parts).encode("utf-8")
+    page = TEMPLATES.get_template(GUIDE).render(title=assignment.title, parts=parts).encode("utf-8")
+    pictures = named_pictures(root, prose)
+    return {GUIDE: page} | {PurePosixPath(path).name: content for path, content in pictures.items()}
 
 
 def _as_script(cell: str, homes: Mapping[str, str]) -> str:

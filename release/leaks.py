@@ -65,11 +65,7 @@ class Statement(NamedTuple):
 
 
 class LeakFinder:
-    """Knows the solutions of one reference and finds them in other files.
-
-    Attributes:
-        pieces: by what stands in a text, names left out or not, the statement that this comes from.
-    """
+    """Knows the solutions of one reference and finds them in other files."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         solved = [(source, region) for source in skeleton.sources.values() for region in source.regions]
@@ -80,7 +76,7 @@ class LeakFinder:
         self._fixed = frozenset(names - chosen)
         telling = self._fixed - _EVERYDAY
         telltale = {name for name in names & chosen if name[0] == "."}.difference(*map(_tokens, given))
-        self.pieces: dict[Tokens, Statement] = {}
+        self.pieces: dict[Tokens, Statement] = {}  # by what stands in a text, names left out or not
         for statement in statements:
             length = len(statement.tokens)
             if length >= (COPY_MIN if telltale.isdisjoint(statement.tokens) else TELLTALE_MIN):
@@ -97,10 +93,8 @@ class LeakFinder:
     def leaks_in(self, where: str, content: bytes) -> list[str]:
         """Return a line for each statement of the reference that survives in the file; empty where there is none."""
         try:
-            copies = self.statements_in(where, content)
+            copies = self.statements_in(where, content.replace(b"\0", b"\xff"))  # neither is text
         except UnicodeDecodeError:
-            copies = None
-        if copies is None or b"\0" in content:
             return [f"{where}: is not text, so its content cannot be checked; remove it"]
         return [f"{where}{place}: a copy of {statement}" for statement, place in copies.items()]
 
@@ -144,8 +138,7 @@ def _tokens(text: str) -> Tokens:
     return tuple(token for token, _ in lex(text))
 
 
-def _is_name(token: str) -> bool:
-    """True if a token is a name, or an attribute with its dot."""
+def _is_name(token: str) -> bool:  # with its dot, where it is an attribute
     return token.lstrip(".").isidentifier() and not iskeyword(token)
 
 

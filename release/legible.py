@@ -1,12 +1,10 @@
-"""What a file says: its text, the strings in it as Python, JSON and TOML read them, its pictures; what nobody can read.
+"""What a file says: its text, and the strings in it as Python, JSON and TOML read them; what nobody can read.
 
 A string counts alone and joined to its neighbours. Nothing is decoded, unpacked or run: what is encoded, compressed or
-encrypted is found by `opaque_in`. Of a picture that is embedded in a text, only what is legible counts.
+encrypted is found by `opaque_in`.
 """
 
 import ast
-import base64
-import binascii
 import html
 import json
 import re
@@ -16,7 +14,6 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
-_LEGIBLE = re.compile(rb"[\t\n\r -~]{8,}")
 _TAG = re.compile(r"<!\[CDATA\[|\]\]>|<[^>]*>")
 
 
@@ -25,13 +22,10 @@ def readings(path: str, content: bytes) -> Iterator[tuple[str, str]]:
 
     The path's suffix decides how strings are written in it. Raises: UnicodeDecodeError where the file is not text.
     """
-    text, pictures = take_pictures(content.decode("utf-8-sig"))
+    text = content.decode("utf-8-sig")
     yield text, ""
     strings = strings_in(PurePath(path).suffix, text)
     yield from ((separator.join(strings), "its strings") for separator in ("\n", ""))
-    for picture in pictures:
-        legible = b"\n".join(_LEGIBLE.findall(picture)).decode("ascii")
-        yield from ((reading, "a picture") for reading in (legible, html.unescape(legible)))
 
 
 @lru_cache(maxsize=1000)
@@ -127,7 +121,7 @@ def opaque_in(path: str, content: bytes, checksums: Collection[str] = ()) -> set
         hashes = match[0].split()
         return "" if hashes == sorted(set(hashes)) else match[0]
 
-    text, _ = take_pictures(content.decode("utf-8-sig"))
+    text = content.decode("utf-8-sig")
     pieces = (_WORDS.sub(without_checksum, piece) for piece in [text, *strings_in(PurePath(path).suffix, text)])
     return {part for piece in pieces for part in _opaque_parts(_PATTERN.sub(without_pattern, piece))}
 
@@ -151,24 +145,3 @@ def _opaque_parts(text: str) -> Iterator[str]:
 def _evenness(text: str) -> float:
     """How often two of its characters are equal: 1 / n where n characters are equally frequent."""
     return sum(n * (n - 1) for n in Counter(text).values()) / (len(text) * (len(text) - 1))
-
-
-PNG = b"\x89PNG\r\n\x1a\n"
-_EMBEDDED = re.compile(r"data:image/(?:svg\+xml|png);base64,(?P<data>[A-Za-z0-9+/=\s]+)")
-
-
-def take_pictures(text: str) -> tuple[str, list[bytes]]:
-    """Return the text without the pictures embedded in it, and these. Lines stay what they are."""
-    pictures: list[bytes] = []
-
-    def take(match: re.Match[str]) -> str:
-        try:
-            picture = base64.b64decode("".join(match["data"].split()), validate=True)
-        except binascii.Error:
-            return match[0]
-        if not picture.startswith((PNG, b"<?xml", b"<svg")):
-            return match[0]
-        pictures.append(picture)
-        return "\n" * match[0].count("\n")
-
-    return _EMBEDDED.sub(take, text), pictures

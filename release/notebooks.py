@@ -81,9 +81,7 @@ def collect_support(project: Project, skeleton: Skeleton, texts: prose.Prose) ->
     support |= {f"skeleton/{path}": text for path, text in skeleton.files.items() if path.endswith(".py")}
     support |= read_folders(root, CORPUS)
     files |= {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
-    for path, parts in texts.items():
-        text = "\n".join(part.text for part in parts if part.kind == "text")
-        files |= named_pictures(root, text, path)
+    files |= named_pictures(root, texts)
     readme = fill_in(root, f"{FOLDER}/{TEMPLATE}", words_of(assignment, read_requirements(root, notebooks=True)))
     files |= {HELPER: (root / FOLDER / HELPER).read_bytes(), HANDOUT: readme}
     asked = prose.parts_of_kind(texts, "predict") if assignment.predictions else []

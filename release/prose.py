@@ -42,27 +42,16 @@ IN_FILES = ("**In files.**",)
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of prose.
+    """A piece of prose."""
 
-    Args:
-        kind: "text", "code", "try" (code that may fail), "predict", "setup", "task" (its heading), or "answer".
-        text: Markdown, code, or a question with its choices.
-        number: of the task.
-        difficulty: of a task, 1 to 5.
-        minutes: that a task takes.
-        letters: of a question's choices.
-        right: the letter of the right one.
-        why: shown once it was chosen.
-    """
-
-    kind: str
-    text: str = ""
-    number: str = ""
-    difficulty: int = 0
-    minutes: int = 0
-    letters: str = ""
-    right: str = ""
-    why: str = ""
+    kind: str  # "text", "code", "try" (code that may fail), "predict", "setup", "task" (its heading), or "answer"
+    text: str = ""  # Markdown, code, or a question with its choices
+    number: str = ""  # of the task
+    difficulty: int = 0  # of a task, 1 to 5
+    minutes: int = 0  # that a task takes
+    letters: str = ""  # of a question's choices
+    right: str = ""  # the letter of the right one
+    why: str = ""  # shown once it was chosen
 
     @property
     def stars(self) -> str:
@@ -76,8 +65,8 @@ Prose = Mapping[str, Sequence[Part]]
 
 def read_prose_folder(root: Path) -> Prose:
     """Read the prose of all notebooks. Raises: ReleaseError."""
-    names = [f"{FOLDER}/{path.name}" for path in sorted((root / FOLDER).glob("*.md"))]
-    return {name: read_prose(name, decode(name, (root / name).read_bytes())) for name in names}
+    paths = {f"{FOLDER}/{path.name}": path for path in sorted((root / FOLDER).glob("*.md"))}
+    return {name: read_prose(name, decode(name, path.read_bytes())) for name, path in paths.items()}
 
 
 def parts_of_kind(prose: Prose, kind: str) -> list[Part]:
@@ -145,31 +134,20 @@ def _prediction(number: str, text: str) -> Part:
     question, why = text.partition("- [")[0].strip(), text.partition("\nWhy: ")[2].strip()
     if not question or not why or len(right) != 1 or len(choices) < 2:
         raise ValueError(f"the question about task {number} is not complete")
-    lines = [
-        f"**Predict.** {question}",
-        "",
-        *(f"- **{letter}** {choice['text']}" for letter, choice in choices.items()),
-    ]
-    return Part("predict", "\n".join(lines), number, letters="".join(choices), right=right[0], why=why)
+    listed = "\n".join(f"- **{letter}** {choice['text']}" for letter, choice in choices.items())
+    text = f"**Predict.** {question}\n\n{listed}"
+    return Part("predict", text, number, letters="".join(choices), right=right[0], why=why)
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A class or function at the top level of a module that holds solutions.
-
-    Args:
-        module: such as `attention`.
-        name: such as `MultiHeadedAttention`.
-        task: the first task of the assignment that has a TODO in it.
-        text: as in the reference, with markers and solutions.
-        imports: what it needs, as pairs: `("student.masks", "causal_mask")`, `("", "import math")`.
-    """
+    """A class or function at the top level of a module that holds solutions."""
 
     module: str
     name: str
-    task: str
-    text: str
-    imports: tuple[tuple[str, str], ...]
+    task: str  # the first task of the assignment that has a TODO in it
+    text: str  # as in the reference, with markers and solutions
+    imports: tuple[tuple[str, str], ...]  # what it needs: ("student.masks", "causal_mask"), ("", "import math")
 
 
 def find_definitions(skeleton: Skeleton) -> list[Definition]:

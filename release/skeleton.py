@@ -64,19 +64,12 @@ class Project:
 
 @dataclass(frozen=True)
 class Region:
-    """One solution.
+    """One solution, and the lines of its markers."""
 
-    Args:
-        number: of the task, from the hint above it.
-        begin: line of `### BEGIN SOLUTION`.
-        end: line of `### END SOLUTION`.
-        function: qualified name of the function around it, such as `EncoderLayer.forward`.
-    """
-
-    number: str
+    number: str  # of the task, from the hint above it
     begin: int
     end: int
-    function: str
+    function: str  # the qualified name of the one around it, such as `EncoderLayer.forward`
 
 
 @dataclass(frozen=True)
@@ -92,19 +85,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Skeleton:
-    """The result of the passes, with what the gates compare it against.
-
-    Args:
-        assignment: what it was made for.
-        files: what students get, by path within the package.
-        sources: every Python file of the reference that is shipped stripped, with its solutions, by path.
-        given: the Python files that students get beside their package, by path.
-    """
+    """The result of the passes, by path, with what the gates compare it against."""
 
     assignment: Assignment
-    files: Mapping[str, bytes]
-    sources: Mapping[str, Source]
-    given: Mapping[str, Source]
+    files: Mapping[str, bytes]  # what students get
+    sources: Mapping[str, Source]  # every Python file of the reference that is shipped stripped, with its solutions
+    given: Mapping[str, Source]  # the Python files that students get beside their package
 
     @property
     def placed(self) -> dict[str, bytes]:
@@ -135,15 +121,9 @@ def parse_source(path: str, text: str) -> Source:
 
 
 def find_regions(source: Source, tasks: Collection[str]) -> list[Region]:
-    """Find all regions of a file, in order; a hint may bear the numbers of `tasks`.
-
-    Raises:
-        ReleaseError: with everything that is wrong.
-    """
-    problems: list[str] = []
-    regions: list[Region] = []
-    hints = 0
-    begin = 0  # the line of the last BEGIN, until its END
+    """Find all regions of a file, in order, of these tasks. Raises: ReleaseError with everything that is wrong."""
+    problems, regions = list[str](), list[Region]()
+    hints, begin = 0, 0  # the line of the last BEGIN, until its END
     for number, line in enumerate(source.lines, start=1):
         marker = line.strip()
         hints += COMMENT.fullmatch(marker) is not None

@@ -6,7 +6,6 @@ sides have changed are merged by `git merge-file`, line by line, notebooks too, 
 
 import argparse
 import json
-import re
 import subprocess
 import tempfile
 import zipfile
@@ -25,14 +24,8 @@ from .skeleton import ReleaseError
 
 CONFLICTS = 1
 STANDING = "conflict: take what you need from this file into yours, then delete it:"
+BETWEEN = "\n# between two lines #\n"
 BESIDE, KEPT = "conflict: yours stays, the release's is", "changed by you, no longer part of the release:"
-
-_HINT = re.compile(
-    r"^[ \t]*# TODO (?P<number>\S+): .*\n(?:[ \t]*#.*\n)*"
-    r"(?=[ \t]*raise NotImplementedError\(\"TODO (?P=number)\"\)\n)",
-    re.MULTILINE,
-)
-"""The comment of a TODO, above the statement that raises."""
 
 
 @dataclass(frozen=True)
@@ -132,69 +125,39 @@ def _read(folder: Path, path: str) -> bytes | None:
 
 def _merged(path: str, base: bytes | None, present: bytes, content: bytes) -> bytes | None:
     """The merged content; None where both have changed the same, or the student's cannot be read."""
-    merge = {".py": merge_texts, ".ipynb": merge_notebooks}.get(Path(path).suffix)
-    if base is None or merge is None:
+    if base is None or not path.endswith((".py", ".ipynb")):
         return None
     try:
-        text = merge(base.decode("utf-8"), present.decode("utf-8"), content.decode("utf-8"))
+        sides = [side.decode("utf-8") for side in (base, present, content)]
+        if path.endswith(".ipynb"):
+            sides = [as_jupyter_writes(side) for side in sides]
+        text = merge_lines(*sides)
+        if text and path.endswith(".ipynb"):
+            json.loads(text)
     except ValueError:  # no UTF-8, or no notebook
         return None
     return text.encode("utf-8") if text else None
 
 
-def merge_texts(base: str, student: str, new: str) -> str | None:
-    """Put the release's changes into the student's text; None where both have changed the same lines.
-
-    A TODO is a hint and, below it, one statement that raises its number. Students replace the statement and keep the
-    hint, and a corrected release often changes the hint. So hints are renewed first, in the old release and in the
-    student's text alike; then a change of the hint does not touch a change of the statement below it.
-    """
-    for old, hint in renewed_hints(base, new):
-        base, student = (text.replace(old, hint, 1) for text in (base, student))
-    return _merge_lines(base, student, new)
-
-
-def merge_notebooks(base: str, student: str, new: str) -> str | None:
-    """Do the same with notebooks, whichever program has saved the student's: Colab breaks lines otherwise than Jupyter.
-
-    Raises: ValueError where the student's, or what the merged lines make, is no notebook.
-    """
+def as_jupyter_writes(text: str) -> str:
+    """Return a notebook with Jupyter's line breaks: Colab's are others. Raises: ValueError where it is no notebook."""
     try:
-        of_base, of_student, of_new = sides = [nbformat.reads(text, as_version=4) for text in (base, student, new)]
+        return f"{nbformat.writes(nbformat.reads(text, as_version=4))}\n"
     except (AttributeError, KeyError, TypeError, nbformat.ValidationError) as error:
         raise ValueError("no notebook") from error
-    codes = ["".join(f"{cell.source}\n" for cell in side.cells if cell.cell_type == "code") for side in sides]
-    for old, hint in renewed_hints(codes[0], codes[2]):
-        for side in (of_base, of_student):
-            if cell := next((cell for cell in side.cells if old in cell.source), None):
-                cell.source = cell.source.replace(old, hint, 1)
-    text = _merge_lines(*(f"{nbformat.writes(side)}\n" for side in (of_base, of_student, of_new)))
-    if text:
-        json.loads(text)
-    return text
 
 
-def _merge_lines(base: str, student: str, new: str) -> str | None:
+def merge_lines(base: str, student: str, new: str) -> str | None:
+    """Put the release's changes into the student's text; None where both have changed the same lines.
+
+    Students replace the statement below a hint, and a corrected release often changes the hint. So that a change of
+    the next line is no conflict, all texts have a line in common between any two of theirs.
+    """
     if student in (base, new):
         return new
     with tempfile.TemporaryDirectory(prefix="merge-") as name:
         paths = [Path(name) / side for side in ("student", "base", "new")]
         for path, text in zip(paths, (student, base, new), strict=True):
-            path.write_bytes(text.encode("utf-8"))
+            path.write_bytes(text.replace("\n", BETWEEN).encode("utf-8"))
         done = subprocess.run(["git", "merge-file", "-p", *paths], capture_output=True, check=False)  # noqa: S603, S607 (file names of ours; git lies where the user has it)
-    return None if done.returncode else done.stdout.decode("utf-8")
-
-
-def renewed_hints(base: str, new: str) -> list[tuple[str, str]]:
-    """Return each hint of the old release that the new one has in other words, and those."""
-    renewed = hints_of(new)
-    return [(hint, renewed[key]) for key, hint in hints_of(base).items() if renewed.get(key, hint) != hint]
-
-
-def hints_of(text: str) -> dict[tuple[str, int], str]:
-    """Return the hints of a skeleton's TODOs, by the task's number and which of its TODOs in the file this is."""
-    hints: dict[tuple[str, int], str] = {}
-    for match in _HINT.finditer(text):
-        earlier = sum(number == match["number"] for number, _ in hints)
-        hints[match["number"], earlier] = match[0]
-    return hints
+    return None if done.returncode else done.stdout.decode("utf-8").replace(BETWEEN, "\n")

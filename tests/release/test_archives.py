@@ -179,7 +179,7 @@ ASKED = {
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return make_guide(ROOT, *make_package(Project(ROOT))[:2]).decode()
+    return make_guide(ROOT, *make_package(Project(ROOT))[:2])["guide.html"].decode()
 
 
 def test_each_task_has_its_idea_its_place_and_its_test_and_nothing_is_said_of_cells(page):

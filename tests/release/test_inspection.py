@@ -74,11 +74,7 @@ DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
     "a data file of a wheel": ("b.whl", make_wheel({"autograder/a.txt": locked(CODE).encode()}, "1.0"), OPAQUE),
     "an archive in an archive": ("b.zip", make_zip({"c.zip": make_zip({"d.txt": CODE.encode()})}), COPY),
     "a picture that is none of ours": ("a.svg", f"<svg><desc>{CODE}</desc></svg>", OTHER),
-    "embedded in a page": (
-        "guide.html",
-        f"<img src='data:image/svg+xml;base64,{b64(b'<svg>' + PACKED + b'</svg>')}'>",
-        "embeds a picture that is not one of docs/pictures",
-    ),
+    "embedded in a page": ("guide.html", f"<img src='data:image/svg+xml;base64,{b64(CODE)}'>", OPAQUE),
     "base 85 of lzma": ("README.md", base64.b85encode(lzma.compress(CODE.encode())).decode(), OPAQUE),
     "digits with spaces": (A, f"X = '{locked(CODE).encode().hex(' ')}'", OPAQUE),
     "marshal as bytes": (A, f"X = {COMPILED!r}", OPAQUE),

@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from foundation.places import HANDED_OUT
 from release.build import Project, make_release, write_release
-from release.update import changes_of, merge_texts
+from release.update import changes_of, merge_lines
 
 from .conftest import contents
 
@@ -172,7 +172,7 @@ def test_answers_meet_any_news_without_conflict(answers: list[str | None], news:
 
     left = iter(answers)  # in the places of the statements that raise
     student = re.sub(r"(?m)^ *raise .*\n", lambda statement: next(left) or statement[0], TODOS)
-    assert merge_texts(TODOS, student, renewed(TODOS)) == renewed(student)
+    assert merge_lines(TODOS, student, renewed(TODOS)) == renewed(student)
 
 
 def notebook(*sources: str) -> bytes:
