@@ -14,7 +14,7 @@ from keyword import iskeyword
 from typing import NamedTuple
 
 from .legible import readings
-from .skeleton import Region, Skeleton, Source, blocks_of, is_text
+from .skeleton import Region, Skeleton, Source, is_text
 
 COPY_MIN = 7
 """A statement of fewer tokens, such as `return x, weights`, may be chance, …"""
@@ -158,8 +158,8 @@ def _statements_in(source: Source, region: Region) -> Iterator[Statement]:
         if isinstance(node, (ast.Import, ast.ImportFrom)) or is_text(node):
             continue
         parts: list[ast.stmt | ast.expr] = [node]
-        if blocks := list(blocks_of(node)):
-            first = blocks[0][0][0]
+        inner = (part for part in ast.walk(node) if isinstance(part, ast.stmt) and part is not node)
+        if first := next(inner, None):
             stop = {"end_lineno": first.lineno, "end_col_offset": first.col_offset}
             parts.append(ast.Pass(lineno=node.lineno, col_offset=node.col_offset, **stop))
         elif isinstance(value := getattr(node, "value", None), ast.expr):

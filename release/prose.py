@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .skeleton import ReleaseError, Skeleton, decode, first_line
+from .skeleton import ReleaseError, Skeleton, decode, first_line, last_line
 
 FOLDER = "notebooks/prose"
 
@@ -158,7 +158,7 @@ def find_definitions(skeleton: Skeleton) -> list[Definition]:
         module = path.removesuffix(".py")
         bound = dict(_bound(source.tree, skeleton.assignment.package, module))
         for node in source.tree.body:
-            first, last = first_line(node), node.end_lineno or 0
+            first, last = first_line(node), last_line(node)
             inside = [region for region in source.regions if first <= region.begin <= last]
             if inside and isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 used = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)} - {node.name}

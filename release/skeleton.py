@@ -18,7 +18,7 @@ import io
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -41,8 +41,6 @@ REFERENCE = "reference"
 _RUFF = ("-m", "ruff", "check", "--isolated", "--no-cache", "--quiet", "--exit-zero", "--select", "F401", "--fix", "-")
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-Block = tuple[list[ast.stmt], tuple[Definition, ...]]
-"""Statements below each other, and the definitions around them, the outermost first."""
 
 
 class ReleaseError(UserError):
@@ -160,12 +158,11 @@ def _region(source: Source, begin: int, end: int, tasks: Collection[str]) -> Reg
         raise refusal(f"`{BEGIN}` without a hint directly above it; put {HINT_FORM} in the line above")
     if number not in tasks:
         raise refusal(f"there is no task {number}; assignment.toml lists the tasks")
-    blocks = [
-        ([node for node in block if begin < first_line(node) and (node.end_lineno or 0) < end], around)
-        for block, around in blocks_of(source.tree)
-    ]
-    inside, around = next((block for block in blocks if block[0]), ([], ()))
-    covered = {line for node in inside for line in range(first_line(node), (node.end_lineno or 0) + 1)}
+    statements = [node for node in ast.walk(source.tree) if isinstance(node, ast.stmt)]
+    around = [node for node in statements if isinstance(node, Definition) and node.lineno < begin < last_line(node)]
+    inside = sorted((node for node in statements if begin < first_line(node) and last_line(node) < end), key=first_line)
+    block = [node for node in inside if node.col_offset >= inside[0].col_offset]
+    covered = {line for node in block for line in range(first_line(node), last_line(node) + 1)}
     for line in range(begin + 1, end):
         written = source.lines[line - 1].strip()
         if written and not written.startswith("#") and line not in covered:
@@ -175,18 +172,6 @@ def _region(source: Source, begin: int, end: int, tasks: Collection[str]) -> Reg
         raise refusal(f"the region is empty, outside any function, or begins with its docstring; {WHOLE}")
     names = [node.name if isinstance(node, ast.ClassDef) else f"{node.name}.<locals>" for node in around]
     return Region(number, begin, end, ".".join(names).removesuffix(".<locals>"))
-
-
-def blocks_of(node: ast.AST, around: tuple[Definition, ...] = ()) -> Iterator[Block]:
-    """Yield all blocks in a node, outer ones before those in them: bodies, else and finally, handlers, match cases."""
-    if isinstance(node, Definition):
-        around = (*around, node)
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(node, field, None)
-        if isinstance(block, list) and block:
-            yield block, around
-    for child in ast.iter_child_nodes(node):
-        yield from blocks_of(child, around)
 
 
 def is_text(statement: ast.AST) -> TypeGuard[ast.Expr]:
@@ -201,6 +186,11 @@ def first_line(statement: ast.stmt) -> int:
     """Return the line in which a statement begins, with its decorators."""
     decorators = statement.decorator_list if isinstance(statement, Definition) else []
     return min([statement.lineno, *(node.lineno for node in decorators)])
+
+
+def last_line(statement: ast.stmt) -> int:
+    """Return the line in which a statement ends."""
+    return statement.end_lineno or statement.lineno
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
