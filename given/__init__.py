@@ -3,7 +3,7 @@
 It works with any package that has the contract's modules; the package's `__main__` names it.
 
     package.py     the package whose model it is, a fresh model, its optimizer
-    config.py      all settings, their flags            decoding.py      `translate`: tokens to translations
+    config.py      all settings, their flags; presets   decoding.py      `translate`: tokens to translations
     experiment.py  a whole training run                 drawing.py       `attention`: where sentences attend
     training.py    `train`                              pictures.py      maps, matrices, curves
     run_folder.py  checkpoints; `compare`               checks.py        `sanity`, of a new model; `pack`, to hand in

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from foundation.whole_files import in_one_piece
 
-from .config import LANGUAGES, ConfigError, add_device_flags
+from .config import LANGUAGES, ConfigError, add_device_flags, settings_in
 from .package import Package, Setup
 from .run_folder import Checkpoint
 
@@ -101,9 +101,8 @@ def predict(
 ) -> tuple[Tensor, dict[str, list[Tensor]]]:
     """Does what the model's `forward` does, with the tensors of a batch by name, and keeps the attention.
 
-    Returns:
-        Log-probabilities (b, t, classes), and the attention weights of each layer: `encoder` (b, h, s, s),
-        `decoder` (b, h, t, t) and `cross` (b, h, t, s).
+    Returns log-probabilities (b, t, classes), and the attention weights of each layer: `encoder` (b, h, s, s),
+    `decoder` (b, h, t, t) and `cross` (b, h, t, s).
     """
     memory, encoder = model.encode(src, encoder_mask)
     output, decoder, cross = model.decode(tgt_input, memory, src_mask=src_mask, tgt_mask=tgt_mask)
@@ -132,10 +131,7 @@ def add_checkpoint_flag(parser: argparse.ArgumentParser) -> None:
 
 
 def load_model(options: argparse.Namespace) -> tuple[Checkpoint, Transformer]:
-    """Loads the checkpoint and its model, ready to translate.
-
-    Raises: CheckpointError if the file is missing, or does not fit the model.
-    """
+    """Loads a checkpoint and its model, ready to translate. Raises: CheckpointError if it is missing or misfits."""
     saved = Checkpoint.load(options.package, options.checkpoint)
     model = saved.build_model().to(options.device)
     saved.load_weights(model, options.checkpoint)
@@ -177,10 +173,8 @@ def run(options: argparse.Namespace) -> int:
     """Translates a file, one sentence per line."""
     saved, model = load_model(options)
     package = saved.package
-    flags = {name: getattr(options, name) for name in ("beam_size", "length_penalty", "max_length", "cached")}
-    given = {name: value for name, value in flags.items() if value is not None}
-    saved = replace(saved, config=replace(saved.config, **given))
-    if "length_penalty" in given and saved.config.beam_size == 1:
+    saved = replace(saved, config=replace(saved.config, **settings_in(options)))
+    if options.length_penalty is not None and saved.config.beam_size == 1:
         raise ConfigError(f"--length-penalty {options.length_penalty} has no effect without --beam-size of 2 or more")
     folder = options.checkpoint.parent
     split = None

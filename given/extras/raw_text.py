@@ -1,17 +1,15 @@
 """Raw text to the tokens of a corpus: "Ein Haus." to ["ein", "ha@@", "us", "."].
 
-Where `data prepare` has made a corpus, `languages.json` names the encoding (`bpe` or `words`) and, for `source` and
-`target`, the language and the file of its tokenizer:
+Where `data prepare` has made a corpus, `train` copies its `languages.json` into the run's folder, and the tokenizers of
+the library `tokenizers` that it names:
 
     {"encoding": "bpe", "source": {"language": "de", "tokenizer": "tokenizer.json"}, "target": {...}}
-
-`train` copies these files from the corpus into the run folder. The tokenizers are those of the library `tokenizers`,
-complete in themselves; it is needed for raw text only, not for training.
 """
 
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -38,9 +36,5 @@ def split_text(tokenizer: Tokenizer, text: str, mark: str) -> list[str]:
     if UNKNOWN in pieces:
         places = zip(pieces, encoded.offsets, strict=True)
         pieces = [text[slice(*place)] if piece == UNKNOWN else piece for piece, place in places]
-    words = encoded.word_ids
-    is_last = [index + 1 == len(words) or words[index + 1] != word for index, word in enumerate(words)]
-    return [
-        piece.removesuffix(END_OF_WORD) + ("" if is_end else mark)
-        for piece, is_end in zip(pieces, is_last, strict=True)
-    ]
+    goes_on = [word == following for word, following in pairwise([*encoded.word_ids, None])]
+    return [piece.removesuffix(END_OF_WORD) + mark * more for piece, more in zip(pieces, goes_on, strict=True)]
