@@ -33,8 +33,7 @@ OWN_WORK = f"{COURSE}/own_work/"
 PYTEST_INI = f"{TESTS}pytest.ini"
 PATTERNS, HINTS = f"{COURSE}/misconceptions/patterns.json", f"{COURSE}/hints.json"
 ENTRY = f"{GRADER}/reports/gradescope.py"
-LOADED_BY_PATH = f"{GRADER}/sandbox/worker/"
-QUOTING = tuple(f"{COURSE}/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
+QUOTING = ("misconceptions/", "proof/", "outside/", "own_tests.toml", "handout.md")
 """They quote the reference, so they do not travel: failures are not named there."""
 SCORER = "grade.py"
 GIVEN = "given"
@@ -63,12 +62,9 @@ def collect_tests(project: Project, assignment: Assignment, start: str, in_noteb
 
 def collect_gradescope(project: Project, skeleton: Skeleton) -> dict[str, bytes]:
     """Collect all files of the archive for Gradescope by path; what a submission lacks is taken from the skeleton."""
-    root, assignment, grader = project.root, skeleton.assignment, _read_packages(project.root)
-    by_path = [path for path in grader if path.startswith(LOADED_BY_PATH) and path.endswith(".py")]
-    modules = needed_modules(root, grader, [ENTRY, *_starts_of_tests(grader), *by_path])
-    folders = {path.rpartition("/")[0] for path in modules if not path.startswith(QUOTING)}
-    beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
-    files = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
+    root, assignment = project.root, skeleton.assignment
+    grader = _read_packages(root)
+    files = {path: grader[path] for path in grader if not path.removeprefix(f"{COURSE}/").startswith(QUOTING)}
     files |= skeleton.placed | hints_of(root, assignment)
     if assignment.own_tests:
         files[f"{COURSE}/own_tests.packed"] = _packed_own_tests(root)
@@ -140,25 +136,20 @@ def withheld_files(root: Path, assignment: Assignment) -> set[str]:
 def check_corpus(root: Path) -> None:
     """Raise ReleaseError unless lines are pairs, and each line that students translate has a reference."""
     train, dev, sources = (f"{CORPUS}/fren.{split}.bpe" for split in ("train", "dev", "test.src"))
-    lines = {
-        str(name): decode(str(name), (root / name).read_bytes()).split("\n")[:-1]
-        for name in (train, dev, sources, REFERENCES)
-    }
+    names = (train, dev, sources, REFERENCES.as_posix())
+    lines = {name: decode(name, (root / name).read_bytes()).split("\n")[:-1] for name in names}
     for name in (train, dev):
         for number, line in enumerate(lines[name], start=1):
             if line.count("|||") != 1:
                 raise ReleaseError(f"{name}:{number}: is no pair; expected `source|||target`")
-    n_references, n_sources = len(lines[str(REFERENCES)]), len(lines[sources])
+    n_references, n_sources = len(lines[REFERENCES.as_posix()]), len(lines[sources])
     if n_references != n_sources:
         fault = f"has {n_references} lines, but {sources} has {n_sources}"
         raise ReleaseError(f"{REFERENCES}: {fault}; each line needs the reference of the line that students translate")
 
 
 def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -> dict[str, bytes]:
-    """Read the tests, what is given, and `starts`, with all that these import of the kit, by path from the root.
-
-    Component tests that students do not get in this phase are left out.
-    """
+    """Read the tests of this phase, what is given, and `starts`, with all that these import of the kit, by path."""
     given = read_given(root, assignment)
     later = tuple(task.marker.encode() for task in assignment.held_back)
     files = given | {
@@ -166,7 +157,10 @@ def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -
         for path, content in _read_packages(root).items()
         if not (path.startswith(TESTS) and any(marker in content for marker in later))
     }
-    needed = needed_modules(root, files, [*_starts_of_tests(files), *given, *starts])
+    tests = [path for path in files if path.startswith((TESTS, STAND_INS)) and path.endswith(".py")]
+    names = re.findall(r"-p (autograder\.[\w.]+)", files[PYTEST_INI].decode())
+    plugins = [f"{name.replace('.', '/')}.py" for name in names]
+    needed = needed_modules(root, files, [*tests, *plugins, *given, *starts])
     others = {path for path in files if path.startswith((TESTS, OWN_WORK)) and not path.endswith(".py")}
     return {path: files[path] for path in sorted({*needed, *others, ASSIGNMENT_FILE})} | hints_of(root, assignment)
 
@@ -196,10 +190,3 @@ def _read_packages(root: Path) -> dict[str, bytes]:
     """Read the files of assignment and grader, of what these stand on, and the scorer, by path from the root."""
     scorer = {SCORER: (root / SCORER).read_bytes()} if (root / SCORER).is_file() else {}
     return read_folders(root, COURSE, GRADER, FOUNDATION) | scorer
-
-
-def _starts_of_tests(files: Mapping[str, bytes]) -> list[str]:
-    """The modules that running the tests begins with: the tests, pytest's plugins for them, and the stand-ins."""
-    plugins = re.findall(r"-p (autograder\.[\w.]+)", files[PYTEST_INI].decode())
-    modules = [path for path in files if path.endswith(".py") and path.startswith((TESTS, STAND_INS))]
-    return [*modules, *(f"{name.replace('.', '/')}.py" for name in plugins)]

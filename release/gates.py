@@ -68,16 +68,14 @@ class Mark(NamedTuple):
 
 
 Files = Mapping[str, bytes]
-Shown = tuple[Files, Collection[str]]
-"""The files of a submission by path, and all texts that its student is shown."""
 Trial = tuple[Files, Collection[str]]
-"""A submission with known marks: its files by path, and the tasks that are solved in it."""
+"""The files of a submission by path, and the tasks that are solved in it, or all texts that its student is shown."""
 
 
 def marks_are_right(project: Project, release: Release) -> list[str]:
     """The reference earns all points, the skeleton none, and each solution, put back alone, those of its own task."""
     faults: list[str] = []
-    shown: dict[str, Shown] = {}
+    shown: dict[str, Trial] = {}
     trials = trials_of(release, read_folder(project.reference))
     with tempfile.TemporaryDirectory(prefix="class-") as name:
         folder = Path(name)
@@ -100,7 +98,7 @@ def marks_are_right(project: Project, release: Release) -> list[str]:
     return [*faults, *shown_to_students(release, shown)]
 
 
-def shown_to_students(release: Release, shown: Mapping[str, Shown]) -> Iterator[str]:
+def shown_to_students(release: Release, shown: Mapping[str, Trial]) -> Iterator[str]:
     """Yield a line for each statement of a solution that a grader shows a student who has not written it."""
     everything = {text for _, texts in shown.values() for text in texts}  # most are the same for all students
 
@@ -137,11 +135,10 @@ def wrong_marks(release: Release, solved: Collection[str], marks: Mapping[str, M
     for task in release.assignment.tasks:
         mark = marks.get(task.number, Mark(0, "not in the results", ""))
         named = f"task {task.number} ({task.name})"
-        if task.number in solved:
-            if mark.score != task.points or mark.state != "passed":
-                lines = [line.strip() for line in mark.message.splitlines() if line.strip()]
-                yield f"{named}: {mark.score:g} of {task.points:g}, {mark.state}: {' | '.join(lines[:4])[:400]}"
-        elif mark.score and not (solved and task.extension):
+        if task.number in solved and (mark.score, mark.state) != (task.points, "passed"):
+            lines = [line.strip() for line in mark.message.splitlines() if line.strip()]
+            yield f"{named}: {mark.score:g} of {task.points:g}, {mark.state}: {' | '.join(lines[:4])[:400]}"
+        elif mark.score and task.number not in solved and not (solved and task.extension):
             yield f"{named} is not solved, and earns {mark.score:g} points"
 
 
@@ -193,7 +190,6 @@ def gradescope_grades(project: Project, release: Release) -> list[str]:
 
 
 def _solutions(release: Release) -> dict[str, bytes]:
-    """The files of the reference that are handed out stripped."""
     return {path: source.text.encode() for path, source in release.skeleton.sources.items()}
 
 

@@ -35,7 +35,6 @@ files that the release makes.
 """
 PACKED = (f"{GRADESCOPE_ZIP}!{COURSE}/own_tests.packed",)
 """For the server only: solutions and known faults to try students' own tests on."""
-_MIN_WORDS = 4
 
 _MARK = re.compile(
     r"(?:^\s*# TODO |\bmark\.task_|\{\{(?:task|answer) |^```predict |^task = \"|-m task_)"
@@ -48,9 +47,6 @@ _BEFORE = dict.fromkeys((".md", ".toml"), rf"{_OTHERS}(?<![\d.])")
 _BEFORE |= {".py": rf"{_OTHERS}(?<!return )(?<!else )(?:(?<=[A-Za-z] )|(?<=[\"'`]))", ".svg": "task "}
 """What a task's number follows, and another number does not, by kind of file."""
 _SOURCES = ("given", "notebooks/prose", "assignment", "docs/pictures", "notebooks/handout.md", REFERENCE)
-_CODE_IN_TOML = ("find", "replace")
-_VARIANTS = "proof/"
-"""Correct variants: their numbers are no tasks."""
 
 
 def no_solution_survives(project: Project, release: Release) -> list[str]:
@@ -76,7 +72,7 @@ def keeps_private(project: Project, release: Release) -> list[str]:
         {sentence for path in (project.root / folder).glob("*") for sentence in _sentences(path.read_bytes())}
         for folder in ("data/private", "data/corpus")
     )
-    secret = {sentence for sentence in secret - public if len(sentence.split()) >= _MIN_WORDS}  # fewer do not tell
+    secret = {sentence for sentence in secret - public if len(sentence.split()) >= 4}  # fewer words do not tell
     drawn = term_secret(project.root).strip()
     faults = []
     for path, content in release.shipped.items():
@@ -101,15 +97,13 @@ def _sentences(content: bytes) -> set[str]:
 
 def nothing_is_opaque(project: Project, release: Release) -> list[str]:
     """Students get files of the kinds above only, which are what they should be, and in which all is legible."""
-    files = {path: content for path, content in release.shipped.items() if audience_of(path) is Audience.STUDENTS}
-    # as a manifest and as a wheel writes them
     digests = [hashlib.sha256(content) for content in release.shipped.values()]
-    checksums = {digest.hexdigest() for digest in digests}
+    checksums = {digest.hexdigest() for digest in digests}  # as a manifest writes them, and as a wheel does
     checksums |= {base64.urlsafe_b64encode(digest.digest()).decode().rstrip("=") for digest in digests}
     faults: list[str] = []
     distinct: dict[tuple[str, bytes], str] = {}  # most files are in several archives
-    for path, content in files.items():
-        if "!" in path or not path.endswith(ARCHIVES):
+    for path, content in release.shipped.items():
+        if audience_of(path) is Audience.STUDENTS and ("!" in path or not path.endswith(ARCHIVES)):
             distinct.setdefault((_place(path, release), content), path)
     for (place, content), path in distinct.items():
         source = project.root / place.replace(f"{COMPONENT_TESTS}/", TESTS).replace(HELPER, f"{FOLDER}/{HELPER}")
@@ -149,7 +143,7 @@ def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
     texts = {
         path: path.read_text(encoding="utf-8", errors="replace")
         for path in files
-        if path.suffix in _BEFORE and path.is_file() and _VARIANTS not in path.as_posix()
+        if path.suffix in _BEFORE and path.is_file() and "proof/" not in path.as_posix()  # numbers there are no tasks
     }
     marks = [match["number"] for text in texts.values() for match in _MARK.finditer(text)]
     tests = [text for path, text in texts.items() if path.parent == (root / TESTS)]
@@ -164,8 +158,8 @@ def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
         for path, text in texts.items():
             before = _BEFORE[path.suffix] if number[0].isdigit() else ""
             name = re.compile(rf"{before}{re.escape(number)}(?!\d|\.\d)|{marker_of(number)}\b")
-            read = ((n, line) for n, line in enumerate(text.splitlines(), 1) if not line.startswith(_CODE_IN_TOML))
-            lines = [n for n, line in read if name.search(line)]
+            read = enumerate(text.splitlines(), start=1)  # code of misconceptions apart
+            lines = [n for n, line in read if name.search(line) and not line.startswith(("find", "replace"))]
             faults += [f"{path.relative_to(root)}:{n}: names task {number}, {reason}" for n in lines]
     toml = texts[root / ASSIGNMENT_FILE]
     for task in judged:
