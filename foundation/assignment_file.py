@@ -155,11 +155,7 @@ class Assignment:
 
 
 def read_assignment(path: Path | str = ASSIGNMENT_FILE) -> Assignment:
-    """Reads and checks the file, or `assignment.toml` in the assignment's folder.
-
-    Raises:
-        UserError: naming the key, its value, and what would be right.
-    """
+    """Reads the file, or `assignment.toml` in a folder. Raises: UserError naming the key and what would be right."""
     path = Path(path)
     if path.is_dir():
         path /= ASSIGNMENT_FILE.name

@@ -39,9 +39,8 @@ AGAIN_SECONDS = 1.0
 """The exception is raised again at this interval, in case the block caught it, or a finalizer in which it is lost."""
 
 HAS_TIMERS = hasattr(signal, "setitimer")
-WALL, CPU = (
-    ((signal.ITIMER_REAL, signal.SIGALRM), (signal.ITIMER_PROF, signal.SIGPROF)) if HAS_TIMERS else ((0, 0), (1, 1))
-)
+WALL = (signal.ITIMER_REAL, signal.SIGALRM) if HAS_TIMERS else (0, 0)
+CPU = (signal.ITIMER_PROF, signal.SIGPROF) if HAS_TIMERS else (1, 1)
 
 
 @dataclass(frozen=True)

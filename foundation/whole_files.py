@@ -16,15 +16,9 @@ from .texts import printable
 def in_one_piece(path: Path) -> Iterator[Path]:
     """Yields a path to write to; the file takes the place of `path` once the block has ended without an error.
 
-        with in_one_piece(Path("translations.txt")) as unfinished:
-            unfinished.write_text(…)
-
     It is created at once, with its folder: if it cannot be written, that is known before the work inside begins. It is
     on the disk before it counts, and has the same ending, which may decide on the format. A link stays a link: its
-    target is replaced. Pipes and devices are written to, never replaced.
-
-    Raises:
-        OSError: if it cannot be written; its `filename` is set.
+    target is replaced. Pipes and devices are written to, never replaced. Raises: OSError, whose `filename` is set.
     """
     if is_stream(path):
         yield path

@@ -56,12 +56,6 @@ class Experiment(Setup):
 
     A run is a sequence of steps of the optimizer. After each epoch, or after every `report_every` steps, the model is
     measured on dev and a line is added to the history.
-
-    Attributes:
-        longest: tokens of the longest source and target.
-        step: steps that are done; the current epoch and the place in it follow from them.
-        history: a line for each report.
-        watched: the sentence pair whose attention is recorded, or None.
     """
 
     def __init__(
@@ -84,6 +78,7 @@ class Experiment(Setup):
         super().__init__(package, config, source, target, diagonal)
         self.dev_pairs, self.device = dev_pairs, device
         self.corpus = {"train": census.fingerprint, "dev": dev_census.fingerprint}
+        # Tokens of the longest source and target.
         self.longest = [max(sides) for sides in zip(census.longest, dev_census.longest, strict=True)]
         self.model = self.build_model().to(device)
         smoothing, ignored = config.label_smoothing, package.vocab.PAD_ID
@@ -96,9 +91,9 @@ class Experiment(Setup):
         self.dev_loader = package.data.BatchLoader(dev_pairs, source, target, size, **options)
         self.scheduler = make_scheduler(self.optimizer, config, self.total_steps)
         self.files: dict[str, str] = {}  # of the pairs, for `--resume`
-        self.step = 0
-        self.history: list[dict[str, float]] = []
-        self.watched: Watched | None = None
+        self.step = 0  # steps that are done; the current epoch and the place in it follow from them
+        self.history: list[dict[str, float]] = []  # a line for each report
+        self.watched: Watched | None = None  # the sentence pair whose attention is recorded
         self.since_report = {**NOTHING}  # loss, batches and seconds
         self._stop = False  # Ctrl-C was pressed
         self._folder: Path | None = None
@@ -210,16 +205,13 @@ class Experiment(Setup):
             raise
 
     def _save(self, is_report: bool = False) -> None:
-        """Saves the run, after a report or between two.
-
-        `last.pt` comes last, so that a run that is stopped here loses nothing.
-        """
+        """Saves the run, after a report or between two."""
         if not self._folder:
             return
         checkpoint = self.checkpoint()
         if is_report:
             write_report(self._folder, checkpoint, self._keeps_epochs)
-        checkpoint.save(self._folder / "last.pt")
+        checkpoint.save(self._folder / "last.pt")  # at last, so that a run that is stopped here loses nothing
         if self._writer:
             for name in ("train_loss", "dev_loss", "dev_bleu") if is_report else ():
                 self._writer.add_scalar(name, self.history[-1][name], self.step)

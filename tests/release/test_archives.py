@@ -23,7 +23,7 @@ from autograder.intake.sources import read_sources
 from benchmarks.accessibility import audit
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy
-from foundation.places import REFERENCE, REFERENCES, ROOT, SECRET, SKELETON, term_secret
+from foundation.places import REFERENCE, REFERENCES, ROOT, SECRET, SKELETON
 from release.build import Project, make_package, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, read_given
 from release.gates import run_python, unpack
@@ -47,6 +47,7 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
         *(f"component_tests/test_{name}.py" for name in ("1_1_affine", "1_2_loss", "2_1_regressor")),
     }
     assert {f"{ROOM}/assignment.toml", f"{ROOM}/stand_ins/__init__.py", "autograder/testing/case.py"} < inside
+    assert f"instructor/{SECRET}" in example_release.archives["instructor.zip"]
     staff = ("release", "data", *(f"autograder/{name}" for name in ("classroom", "grading", "reports", "commands")))
     assert not any(path.startswith((*staff, f"{ROOM}/misconceptions", f"{ROOM}/proof")) for path in inside)
     assert sorted(example_release.folder) == ["README.md", "__init__.py", "affine.py", "loss.py", "regressor.py"]
@@ -79,16 +80,6 @@ def test_gradescope_gets_grader_skeleton_references_and_secret(project: Project)
 def test_what_students_do_not_get_has_to_exist(project: Project, example_release, name: str) -> None:
     with pytest.raises(ReleaseError, match=f"instructor_only names {name}: expected a file or folder in given/"):
         read_given(project.root, replace(example_release.assignment, instructor_only=(name,)))
-
-
-def test_a_first_release_draws_a_secret_that_later_ones_keep(project: Project) -> None:
-    (project.root / SECRET).unlink()
-    first = make_release(project)
-    assert make_release(project).outputs == first.outputs
-    secret = term_secret(project.root)
-    assert len(secret) == 65
-    assert first.archives["gradescope.zip"][str(SECRET)] == secret
-    assert first.archives["instructor.zip"][f"instructor/{SECRET}"] == secret
 
 
 HELD = {"test_1_2_attention.py", "test_1_4_layer_norm.py"}
