@@ -142,8 +142,7 @@ def check_components(names: Iterable[str], known: Iterable[str], where: str) -> 
             raise UserError(f"{where}{fault} A new one goes into [contract.components]")
 
 
-NO_TEXT = "(?!)"
-"""A regular expression that matches no text."""
+NO_TEXT = "(?!)"  # a regular expression that matches no text
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,8 @@ from typing import Any, NoReturn
 
 from .texts import printable
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as in shells: 128 plus the signal's number."""
-LONGEST = 2000
-"""Characters of a message."""
+INTERRUPTED = 130  # exit status after Ctrl-C, as in shells: 128 plus the signal's number
+LONGEST = 2000  # characters of a message
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 """Errors of output, which names no file; others without a name are failures of ours."""
 

@@ -20,8 +20,7 @@ ASSIGNMENT_FILE = ASSIGNMENT / "assignment.toml"
 
 HANDED_OUT = ".handed_out.zip"
 """In every students' folder: its files as they were handed out, from which a later update learns what is new."""
-COMPONENT_TESTS = "component_tests"
-"""The folder of tests in a students' folder."""
+COMPONENT_TESTS = "component_tests"  # the folder of tests in a students' folder
 
 
 def _students_folder() -> Path:
@@ -35,8 +34,7 @@ ROOT = _PACKAGES if (ASSIGNMENT / "tests").is_dir() else _students_folder()
 REFERENCE = ROOT / "reference"
 SKELETON = ROOT / "student"
 
-ANSWERS = "answers.md"
-"""The file that students write for people to read, beside their modules."""
+ANSWERS = "answers.md"  # the file that students write for people to read, beside their modules
 
 REFERENCES = Path("data/private/fren.test.bpe")
 """Reference translations of the test split, which students do not get, from the root of wherever the kit lies."""
@@ -45,8 +43,7 @@ TEST_REFERENCES = ROOT / REFERENCES
 SECRET = REFERENCES.with_name("grading_secret.txt")
 """The secret that a term's inputs come from, hidden from students; from the root of wherever the kit lies."""
 
-SHORTEST_SECRET = 16
-"""Characters of one that somebody has written: fewer could be guessed."""
+SHORTEST_SECRET = 16  # characters of one that somebody has written: fewer could be guessed
 
 
 def term_secret(root: Path) -> bytes:

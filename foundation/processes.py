@@ -32,8 +32,7 @@ Message = TypeVar("Message")
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-FAILED = 70
-"""Exit status of a child whose work raised an exception."""
+FAILED = 70  # exit status of a child whose work raised an exception
 PR_SET_PDEATHSIG = 1
 AGAIN_SECONDS = 1.0
 """The exception is raised again at this interval, in case the block caught it, or a finalizer in which it is lost."""

@@ -28,8 +28,7 @@ _CUT = " … [cut]"
 
 COMMENT = re.compile(r"# TODO (?P<number>\d+\.\d+|E\.\d+): (?P<text>\S.*)")
 """The first line of the comment, without its indentation."""
-TODO = re.compile(r"TODO (\d+\.\d+|E\.\d+)")
-"""The message of an error that marks one."""
+TODO = re.compile(r"TODO (\d+\.\d+|E\.\d+)")  # the message of an error that marks one
 
 
 def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:

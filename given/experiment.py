@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
 FILES = """best.pt last.pt epoch-*.pt step-*.pt history.jsonl curves.png tensorboard/events.* languages.json
     tokenizer*.json"""
-STATE = ("step", "history", "since_report", "corpus", "files")
-"""Attributes of a run that a checkpoint has, too."""
+STATE = ("step", "history", "since_report", "corpus", "files")  # attributes of a run that a checkpoint has, too
 NOTHING = {"loss": 0.0, "batches": 0, "seconds": 0.0}
 DEV_BATCH = 128  # sentences, to measure the loss on dev
 MOST_SCORES = 2**19  # of such a batch for each position: sentences times tokens of the vocabulary; it limits memory

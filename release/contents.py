@@ -19,8 +19,7 @@ from . import packing
 from .handout import files_for_assistants
 from .skeleton import ASSIGNMENT_FILE, REFERENCE, Project, ReleaseError, Skeleton, decode, read_folder
 
-ARCHIVE_FOLDER = "assignment"
-"""The one folder at the top of the students' archive, so that unpacking it spills nothing."""
+ARCHIVE_FOLDER = "assignment"  # the one folder at the top of the students' archive, so that unpacking it spills nothing
 PROGRAMS = ("run_autograder", "setup.sh")
 CORPUS = "data/corpus"
 NOT_KEPT = b".venv/\n__pycache__/\n.pytest_cache/\nruns/\n*.png\nsubmission.zip\nbefore-update-*.zip\n.attempts.json\n"

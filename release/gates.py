@@ -26,8 +26,7 @@ from .legible import strings_of_data
 from .packing import GRADESCOPE_ZIP, STUDENT_ZIP, members_of
 from .skeleton import TRANSLATIONS, Project, coded_tasks, read_folder, strip_files
 
-AT_A_TIME = 2
-"""So many gates run at once: most wait for a process, and each process has one thread."""
+AT_A_TIME = 2  # so many gates run at once: most wait for a process, and each process has one thread
 SHOWN_FAULTS = 20
 INSTALLED = "installed"
 _FIXED = {"LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}

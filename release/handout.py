@@ -32,8 +32,7 @@ HANDOUT = "README.md"
 GUIDE = "guide.html"
 TEMPLATE = "handout.md"
 PICTURES = "docs/pictures"
-NAMES = ("AGENTS.md", "CLAUDE.md")
-"""Where the common assistants look for instructions."""
+NAMES = ("AGENTS.md", "CLAUDE.md")  # where the common assistants look for instructions
 
 _IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 _OF_CELLS = re.compile(r"\bcourse\b|\brefresh\(|\bmain\(|\bdraw\(|\bunderstand\(")

@@ -16,19 +16,13 @@ from typing import NamedTuple
 from .legible import readings
 from .skeleton import Region, Skeleton, Source, is_text
 
-COPY_MIN = 7
-"""A statement of fewer tokens, such as `return x, weights`, may be chance, …"""
-TELLTALE_MIN = 4
-"""… unless it has an attribute that given code never mentions, such as `self.last_norm`."""
-RENAMED_MIN = 8
-"""A statement of so many tokens is recognised under other names if it has one that cannot be changed, …"""
-LONG = 20
-"""… and one of so many tokens without that."""
-BEGINNING = 4
-"""Tokens by which statements are looked up: the shortest that is looked for has so many."""
+COPY_MIN = 7  # a statement of fewer tokens, such as `return x, weights`, may be chance, …
+TELLTALE_MIN = 4  # … unless it has an attribute that given code never mentions, such as `self.last_norm`
+RENAMED_MIN = 8  # a statement of so many tokens is recognised under other names if it has one that cannot be changed, …
+LONG = 20  # … and one of so many tokens without that
+BEGINNING = 4  # tokens by which statements are looked up: the shortest that is looked for has so many
 
-SAME = {".mT": (".transpose", "-", "2", ",", "-", "1")}
-"""What PyTorch can write in two ways, as tokens."""
+SAME = {".mT": (".transpose", "-", "2", ",", "-", "1")}  # what PyTorch can write in two ways, as tokens
 
 Tokens = tuple[str, ...]
 

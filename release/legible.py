@@ -80,18 +80,13 @@ def _constants_of(node: ast.AST) -> Iterator[str]:
 
 
 # What nobody can read. The limits lie far from what our files hold: docs/explanation/decisions-release.md has figures.
-RUN = 44
-"""Characters without a space, of an alphabet that encodes: so many are judged, …"""
+RUN = 44  # characters without a space, of an alphabet that encodes: so many are judged, …
 RUN_IS_EVEN = 0.030
 """… and look random if two of them are equal this rarely: in base 64 0.016, in our names and paths 0.040 and more."""
-WINDOW = 128
-"""Characters in a row, spaces and quotes left out, so that a text cut into lines or strings is judged, too."""
-WINDOW_IS_EVEN = 0.0185
-"""In base 64 0.016, in base 85 0.012, in our code and prose 0.020 and more."""
-HEXADECIMAL = 33
-"""Digits without a space; 32 are the checksum that nbgrader gives each cell."""
-INVISIBLE = 8
-"""Characters of one string that have no picture: those of bytes in a string."""
+WINDOW = 128  # characters in a row, spaces and quotes left out, so that a text cut into lines or strings is judged, too
+WINDOW_IS_EVEN = 0.0185  # in base 64 0.016, in base 85 0.012, in our code and prose 0.020 and more
+HEXADECIMAL = 33  # digits without a space; 32 are the checksum that nbgrader gives each cell
+INVISIBLE = 8  # characters of one string that have no picture: those of bytes in a string
 
 _RANDOM = re.compile(rf"[\w+/=-]{{{RUN},}}|[^\s\"',.:/\[\]\\]{{{RUN},}}", re.ASCII)
 _DIGITS = re.compile(

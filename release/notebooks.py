@@ -33,8 +33,7 @@ PREDICTIONS = "predictions.json"
 TESTS_OF_GIVEN = f"{COMPONENT_TESTS}/test_given.py"
 _IN_NOTEBOOK = f"{GRADER}/at_home/notebook.py"
 
-STUB = "raise NotImplementedError()"
-"""Put in place of every solution by nbgrader."""
+STUB = "raise NotImplementedError()"  # put in place of every solution by nbgrader
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

@@ -43,8 +43,7 @@ NOTEBOOKS_ZIP = "notebooks.zip"
 GRADESCOPE_ZIP = "gradescope.zip"
 INSTRUCTOR_ZIP = "instructor.zip"
 MANIFEST = "MANIFEST.json"
-NOTEBOOK_SOURCES = "notebooks/source"
-"""nbgrader's folder for the notebooks with solutions."""
+NOTEBOOK_SOURCES = "notebooks/source"  # nbgrader's folder for the notebooks with solutions
 ARCHIVES = (".zip", ".whl")
 _OTHERS = {GRADESCOPE_ZIP: Audience.SERVER} | dict.fromkeys((INSTRUCTOR_ZIP, MANIFEST), Audience.INSTRUCTORS)
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows

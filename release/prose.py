@@ -36,8 +36,7 @@ _HEADING = re.compile(r"#{1,3} ")
 _CODE = {"python": "code", "python try": "try"}
 IN_NOTEBOOKS = ("**How to work here.**", "**In this notebook.**", "**Save this notebook**")
 """How paragraphs begin that only the notebooks have."""
-IN_FILES = ("**In files.**",)
-"""Likewise, only the guide for those who work in files."""
+IN_FILES = ("**In files.**",)  # likewise, only the guide for those who work in files
 
 
 @dataclass(frozen=True)
