@@ -47,10 +47,7 @@ SHORTEST_SECRET = 16  # characters of one that somebody has written: fewer could
 
 
 def term_secret(root: Path) -> bytes:
-    """Read the term's file: 64 hexadecimal digits, drawn where there is none, or what the instructor has written.
-
-    Raises: UserError where it can be neither read nor kept, or could be guessed.
-    """
+    """Read the term's file, whose digits are drawn where there is none. Raises: UserError if it cannot serve."""
     path = root / SECRET
     name = printable(str(path))
     try:

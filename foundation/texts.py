@@ -90,8 +90,7 @@ def as_threshold(value: float) -> str:
 def with_comment(message: str, lines: Sequence[str], line: int) -> str:
     """The message of an error with the text of the comment above the statement that raised it, which is in this line.
 
-    Such as `TODO 1.2: compute the scaled scores, …`. Where code stands between the two, the TODO may be done, and the
-    statement left behind.
+    Where code stands between the two, the TODO may be done, and the statement left behind.
     """
     if not TODO.fullmatch(message):
         return message

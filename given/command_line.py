@@ -74,10 +74,7 @@ def explain(error: BaseException, package: Package) -> str:
 
 
 def choose_device(name: str) -> str:
-    """Returns the name of a device that works, such as "cuda:1"; "auto" = CUDA if there is a GPU, else MPS, else CPU.
-
-    Raises: ConfigError if PyTorch cannot compute on the device.
-    """
+    """Returns a device, such as "cuda:1"; "auto" = CUDA, else MPS, else CPU. Raises: ConfigError if it does not work."""
     if name == "auto":
         return next((kind for kind in ("cuda", "mps") if getattr(torch, kind).is_available()), "cpu")
     try:

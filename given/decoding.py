@@ -55,10 +55,7 @@ def choose_search(
 
 
 def translate(model: Transformer, sentences: list[list[str]], setup: Setup, progress: bool = False) -> list[list[str]]:
-    """Translates tokenized sentences in batches, by the settings of `setup`; returns the tokens of each.
-
-    An empty sentence stays empty. The model offers `encode`, `decode` and `get_predictions`.
-    """
+    """Translates tokenized sentences in batches, by the settings of `setup`; an empty sentence stays empty."""
     package, config, vocab = setup.package, setup.config, setup.package.vocab
     search = choose_search(package, model, config.beam_size, config.length_penalty, config.cached)
     device = next(model.parameters()).device

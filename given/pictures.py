@@ -100,10 +100,7 @@ def draw_map(
 def animate(
     weights: list[Tensor], times: list[str], query_tokens: list[str], key_tokens: list[str], title: str, path: Path
 ) -> None:
-    """Writes an animated GIF with a picture per report.
-
-    `weights` are those of one layer at each report, (h, q, k), and `times` names the reports.
-    """
+    """Writes an animated GIF with a picture per report: `weights` of one layer, (h, q, k), at each of `times`."""
     heads = [f"head {head + 1}" for head in range(len(weights[0]))]
     pictures = []
     for report, time in zip(weights, times, strict=True):
@@ -146,10 +143,7 @@ def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[
 
 
 def plot_history(history: list[dict[str, float]], thresholds: dict[str, float]) -> Figure:
-    """Draws loss and dev BLEU by epoch, from the lines of a run's `history.jsonl`.
-
-    Thresholds, BLEU between 0 and 1 by name, are dashed lines.
-    """
+    """Draws loss and dev BLEU by epoch, from the lines of `history.jsonl`; thresholds are dashed lines."""
     epochs = [line["epoch"] for line in history]
     figure = Figure(figsize=(9, 3.5), layout="constrained")
     loss_axes, bleu_axes = figure.subplots(1, 2)

@@ -73,10 +73,7 @@ class Checkpoint(Setup):
             raise CheckpointError(f"{path}: {fault}") from None
 
     def load_weights(self, model: nn.Module, path: Path) -> None:
-        """Puts the weights into a model made from the same configuration; `path` is for messages.
-
-        Raises: CheckpointError if the model's code has changed since, so that names or shapes differ.
-        """
+        """Puts the weights into a model. Raises: CheckpointError if its code has changed since; `path` is for that."""
         try:
             model.load_state_dict(self.weights)
         except RuntimeError as error:

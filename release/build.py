@@ -106,10 +106,7 @@ def make_release(project: Project) -> Release:
 
 
 def write_release(release: Release, output: Path) -> list[str]:
-    """Put the release in place, and return the files that changed or went.
-
-    What the last build has made and this one does not goes, unless somebody has changed it.
-    """
+    """Put the release in place of the last one, but for files changed since; return those that changed or went."""
     changed = []
     manifest = output / MANIFEST
     last = json.loads(manifest.read_bytes()) if manifest.is_file() else {}  # before the new one takes its place

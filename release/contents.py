@@ -99,12 +99,10 @@ def _packed_own_tests(root: Path) -> bytes:
 
 
 def hints_of(root: Path, assignment: Assignment) -> dict[str, bytes]:
-    """Return the file of hints with their patterns, by path from the root; none where no pattern is known.
-
-    In the first phase, hints for tasks whose tests are held back would show what these look for.
-    """
+    """Return the file of hints with their patterns, by path from the root; none where no pattern is known."""
     path = root / PATTERNS
     patterns = json.loads(path.read_bytes()) if path.is_file() else {}
+    # Hints for tasks whose tests are held back would show what these look for.
     tasks = {task.number for task in assignment.tasks if task not in assignment.held_back}
     known: dict[str, list[tuple[str, str]]] = {}
     for file in sorted(path.parent.glob("*.toml")):

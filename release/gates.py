@@ -16,6 +16,7 @@ import time
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,16 +100,15 @@ def marks_are_right(project: Project, release: Release) -> list[str]:
 
 def shown_to_students(release: Release, shown: Mapping[str, Trial]) -> Iterator[str]:
     """Yield a line for each statement of a solution that a grader shows a student who has not written it."""
-    everything = {text for _, texts in shown.values() for text in texts}  # most are the same for all students
 
+    @cache  # most texts are the same for all students
     def statements_in(path: str, content: bytes) -> set[str]:
         return {*map(str, release.leak_finder.statements_in(path, content))}
 
-    leaks = {text: statements_in("shown.txt", text.encode()) for text in everything}
     for entry, (files, texts) in shown.items():
-        if pieces := set[str]().union(*map(leaks.__getitem__, texts)):
-            pieces = pieces.difference(*(statements_in(path, content) for path, content in files.items()))
-        yield from (f"{entry}: the student is shown {piece}" for piece in sorted(pieces))
+        seen = {piece for text in texts for piece in statements_in("shown.txt", text.encode())}
+        written = {piece for path, content in files.items() for piece in statements_in(path, content)}
+        yield from (f"{entry}: the student is shown {piece}" for piece in sorted(seen - written))
 
 
 def trials_of(release: Release, reference: Files) -> dict[str, Trial]:

@@ -93,10 +93,7 @@ class LeakFinder:
         return [f"{where}{place}: a copy of {statement}" for statement, place in copies.items()]
 
     def statements_in(self, path: str, content: bytes) -> dict[Statement, str]:
-        """Each statement in a file, with its place: `:` and the line, or what it stands in.
-
-        Raises: UnicodeDecodeError where the file is not text.
-        """
+        """Each statement in a file, with its line, or what it stands in. Raises: UnicodeDecodeError for no text."""
         copies: dict[Statement, str] = {}
         for text, form in readings(path, content):
             for view in [text] if form else {text, _COMMENT.sub("", text)}:

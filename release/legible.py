@@ -18,10 +18,7 @@ _TAG = re.compile(r"<!\[CDATA\[|\]\]>|<[^>]*>")
 
 
 def readings(path: str, content: bytes) -> Iterator[tuple[str, str]]:
-    """Yield all texts in a text file, each with where it stands: "" for the text as it is.
-
-    The path's suffix decides how strings are written in it. Raises: UnicodeDecodeError where the file is not text.
-    """
+    """Yield a file's text, and the strings in it, each with where it stands. Raises: UnicodeDecodeError for no text."""
     text = content.decode("utf-8-sig")
     yield text, ""
     strings = strings_in(PurePath(path).suffix, text)

@@ -16,7 +16,6 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from foundation.assignment_file import Assignment, Task
-from foundation.places import COMPONENT_TESTS
 from foundation.texts import as_threshold, hint_above
 
 from . import prose
@@ -30,8 +29,6 @@ HELPER = "course.py"
 CONFIG = "nbgrader_config.py"
 SUPPORT = "support"  # the folder beside notebooks with what they import
 PREDICTIONS = "predictions.json"
-TESTS_OF_GIVEN = f"{COMPONENT_TESTS}/test_given.py"
-_IN_NOTEBOOK = f"{GRADER}/at_home/notebook.py"
 
 STUB = "raise NotImplementedError()"  # put in place of every solution by nbgrader
 
@@ -70,12 +67,10 @@ def collect_support(project: Project, skeleton: Skeleton, texts: prose.Prose) ->
     """Collect what notebooks need beside them: helper, tests, the engine's wheel, skeleton, corpus and pictures.
 
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
-    lie beside modules. The answers to predictions are, for each task with a question, the letters of all choices, the
-    right one, and why.
+    lie beside modules.
     """
     root, assignment = project.root, skeleton.assignment
-    files = collect_tests(project, assignment, _IN_NOTEBOOK, in_notebooks=True)
-    files.pop(TESTS_OF_GIVEN, None)  # of no task that a cell could check
+    files = collect_tests(project, assignment, f"{GRADER}/at_home/notebook.py", in_notebooks=True)
     support = {path: files.pop(path) for path in [*files] if path.startswith(f"{GIVEN}/")}
     support |= {f"skeleton/{path}": text for path, text in skeleton.files.items() if path.endswith(".py")}
     support |= read_folders(root, CORPUS)

@@ -31,7 +31,7 @@ LOCK = "requirements.lock"
 
 
 class Audience(StrEnum):
-    """Who gets an archive: that decides what may stand in it."""
+    """Who gets an archive, which decides what may stand in it."""
 
     STUDENTS = "students"  # no solution, nothing private
     SERVER = "the grading server"  # hidden references, the term's secret, and packed what own tests are tried on
@@ -102,10 +102,9 @@ def requirements_file(lines: Iterable[str], index: str) -> bytes:
 
 
 def with_library(kit: Mapping[str, bytes], tests: str, in_notebooks: bool = False) -> dict[str, bytes]:
-    """Put the grader's packages into a wheel that `requirements.txt` names, and the tests into a folder of their own.
+    """Put the grader's packages into a wheel that `requirements.txt` names, and `tests/` into a folder of their own.
 
-    Of the students' files by path, `tests` is the folder of component tests, with a slash at its end. The same content
-    makes the same wheel, other content one of another version.
+    The same content makes the same wheel, other content one of another version.
     """
     moved = {path: f"{COMPONENT_TESTS}/{path.removeprefix(tests)}" for path in kit if path.startswith(tests)}
     inside = {path: content for path, content in kit.items() if path.startswith(PACKAGES) and path not in moved}

@@ -176,10 +176,7 @@ def _region(source: Source, begin: int, end: int, tasks: Collection[str]) -> Reg
 
 def is_text(statement: ast.AST) -> TypeGuard[ast.Expr]:
     """True if a statement is nothing but a string, as a docstring is."""
-    match statement:
-        case ast.Expr(value=ast.Constant(value=str())):
-            return True
-    return False
+    return isinstance(statement, ast.Expr) and isinstance(getattr(statement.value, "value", None), str)
 
 
 def first_line(statement: ast.stmt) -> int:
