@@ -74,7 +74,7 @@ def explain(error: BaseException, package: Package) -> str:
 
 
 def choose_device(name: str) -> str:
-    """Returns a device, such as "cuda:1"; "auto" = CUDA, else MPS, else CPU. Raises: ConfigError if it does not work."""
+    """Returns a device that works; "auto" = CUDA if there is a GPU, else MPS, else CPU. Raises: ConfigError."""
     if name == "auto":
         return next((kind for kind in ("cuda", "mps") if getattr(torch, kind).is_available()), "cpu")
     try:

@@ -112,16 +112,11 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.fixture
-def edit() -> Callable[[Path, str, str], None]:
+def edit(path: Path, old: str, new: str) -> None:
     """Replaces the first place of a text in a file."""
-
-    def change(path: Path, old: str, new: str) -> None:
-        text = path.read_text(encoding="utf-8")
-        assert old in text, (path, old)
-        path.write_text(text.replace(old, new, 1), encoding="utf-8")
-
-    return change
+    text = path.read_text(encoding="utf-8")
+    assert old in text, (path, old)
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from release.handout import NAMES, files_for_assistants, make_guide, words_of
 from release.packing import make_zip, members_of
 from release.skeleton import ReleaseError
 
-from .conftest import ROOM
+from .conftest import ROOM, edit
 
 
 def test_students_get_what_they_need_and_no_more(example_release) -> None:
@@ -194,7 +194,7 @@ def test_its_examples_run(page, tmp_path, monkeypatch):
     assert (tmp_path / "matrices.png").is_file() and {"batch", "tiny"} <= namespace.keys()
 
 
-def test_the_handout_has_a_row_for_every_task_and_rounds_nothing(project, edit):
+def test_the_handout_has_a_row_for_every_task_and_rounds_nothing(project):
     handout = make_package(project).handout["README.md"].decode()
     assert "| 1.1 | Affine map | 4 |  |  | `student/affine.py` |" in handout and "{" not in handout
     assert "0.30" in handout and "| 2.1 | Regressor | 4 (bonus) |" in handout

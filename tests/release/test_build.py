@@ -21,7 +21,7 @@ from release.gates import Mark
 from release.packing import checksum
 from release.skeleton import ASSIGNMENT_FILE
 
-from .conftest import ROOM, contents
+from .conftest import ROOM, contents, edit
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_another_build_elsewhere_and_at_another_time_gives_the_same_bytes(projec
     assert json.loads(done.stdout) == {path: checksum(text) for path, text in example_release.outputs.items()}
 
 
-def test_a_failed_gate_leaves_everything_as_it_was(run, built: Project, edit, monkeypatch) -> None:
+def test_a_failed_gate_leaves_everything_as_it_was(run, built: Project, monkeypatch) -> None:
     edit(built.reference / "affine.py", "Affine maps", "Maps")
     before = contents(built.root)
     monkeypatch.setattr(cli, "GATES", {"closed": lambda *_: ["a.py:1: wrong"]})
@@ -59,7 +59,7 @@ def test_a_failed_gate_leaves_everything_as_it_was(run, built: Project, edit, mo
     assert contents(built.root) == before
 
 
-def test_a_change_of_the_reference_is_mended(built: Project, edit) -> None:
+def test_a_change_of_the_reference_is_mended(built: Project) -> None:
     assert write_release(make_release(built), built.root) == []
     (built.root / "student" / "notes.py").write_text("mine\n")
     edit(built.reference / "affine.py", "Affine maps", "Maps")
@@ -104,7 +104,7 @@ def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, projec
     assert problem().startswith(says)
 
 
-def test_a_wrong_folder_or_assignment_is_one_line(project, problem, edit) -> None:
+def test_a_wrong_folder_or_assignment_is_one_line(project, problem) -> None:
     project.reference.rename(project.root / "solutions")
     assert problem().endswith("reference: no files there; the marked solution belongs there")
     edit(project.root / ROOM / "assignment.toml", 'number = "1.1"', "number = 1")
@@ -115,7 +115,7 @@ LEAK = "        return x @ self.weight + self.bias\n"
 TESTS = "assignment/component_tests"
 
 
-def test_a_misconception_that_does_not_fit_closes(project: Project, example_release: Release, edit) -> None:
+def test_a_misconception_that_does_not_fit_closes(project: Project, example_release: Release) -> None:
     """A name in the solution has become another."""
     assignment = replace(example_release.assignment, path=project.root / ASSIGNMENT_FILE)
     release = replace(example_release, skeleton=replace(example_release.skeleton, assignment=assignment))

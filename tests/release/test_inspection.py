@@ -21,7 +21,7 @@ from release.leaks import LeakFinder
 from release.legible import opaque_in
 from release.packing import make_wheel, make_zip
 
-from .conftest import EXAMPLE
+from .conftest import EXAMPLE, edit
 
 CODE = (EXAMPLE / "reference" / "affine.py").read_text()
 LINE = "return x @ self.weight + self.bias"
@@ -197,7 +197,7 @@ def test_an_item_that_no_test_names_any_more_is_the_only_place() -> None:
     assert place.endswith(f": task {task.number}: no test names the item 'layers in order'")
 
 
-def test_a_release_stops_before_its_gates(project: Project, edit, run) -> None:
+def test_a_release_stops_before_its_gates(project: Project, run) -> None:
     edit(project.root / "assignment" / "assignment.toml", 'number = "1.2"', 'number = "1.7"')
     status, out, err = run("build")
     *places, last = err.splitlines()

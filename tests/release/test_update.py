@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from foundation.places import HANDED_OUT
 from release.build import Project, make_release, write_release
 from release.update import changes_of, merge_lines
 
-from .conftest import contents
+from .conftest import contents, edit
 
 ANSWER = "        self.weight = self.bias = 1  # my first try\n"
 
@@ -35,7 +34,7 @@ def update(project: Project, student: Path, run) -> Callable[..., tuple[int, str
 
 
 @pytest.fixture
-def at_work(project: Project, student: Path, edit) -> Path:
+def at_work(project: Project, student: Path) -> Path:
     """A student has begun a task, and the release has been corrected in four files since."""
     edit(student / "student" / "affine.py", '        raise NotImplementedError("TODO 1.1")\n', ANSWER)
     (student / "student" / "helper.py").write_text("MINE = 1\n")
@@ -67,7 +66,7 @@ def test_answers_stay_and_news_arrive(update, at_work: Path, run) -> None:
         assert run("update", str(folder)) == (0, f"{at_work}: already up to date\n", "")
 
 
-def test_conflicts_are_named_and_the_students_file_stays(update, at_work: Path, project: Project, edit) -> None:
+def test_conflicts_are_named_and_the_students_file_stays(update, at_work: Path, project: Project) -> None:
     edit(at_work / "student" / "affine.py", "x W + b, with", "Mine, with")
     (at_work / "given" / "__init__.py").write_text("mine = 1\n")
     (project.root / "given" / "__init__.py").write_text("SIZE = 4\n")
@@ -141,38 +140,20 @@ def test_what_cannot_be_updated_is_said_in_one_line(project, at_work: Path, run,
     assert ".handed_out.zip is not in it" in refusal()
 
 
-TODOS = '''class A:
-    def one(self, x):
-        # TODO 1.1: do one thing,
-        # and do it well.
-        raise NotImplementedError("TODO 1.1")
-
-    def two(self, x):
-        """Two."""
-        given = x + 1
-        # TODO 1.2: do another.
-        raise NotImplementedError("TODO 1.2")
-
-    def three(self, x):
-        # TODO 1.2: this is long.
-        # Really.
-        raise NotImplementedError("TODO 1.2")
-'''
-NEWS = {"do one thing": "do exactly one thing", '"Two."': '"Two, (b, s)."', "another.": "one more.", "long.": "short."}
 LINES = st.sampled_from(["y = x", "return y", "", "# mine", "if y:", "    pass"])
 ANSWERS = st.lists(LINES, min_size=1, max_size=5).map(lambda lines: "".join(f"        {line}\n" for line in lines))
 
 
-@given(st.lists(st.none() | ANSWERS, min_size=3, max_size=3), st.sets(st.sampled_from([*NEWS])))
-def test_answers_meet_any_news_without_conflict(answers: list[str | None], news: set[str]) -> None:
-    def renewed(text: str) -> str:
-        for old in news:
-            text = text.replace(old, NEWS[old])
-        return text
-
-    left = iter(answers)  # in the places of the statements that raise
-    student = re.sub(r"(?m)^ *raise .*\n", lambda statement: next(left) or statement[0], TODOS)
-    assert merge_lines(TODOS, student, renewed(TODOS)) == renewed(student)
+@given(st.lists(st.tuples(st.booleans(), st.none() | ANSWERS), min_size=3, max_size=3))
+def test_answers_meet_corrected_hints_without_conflict(todos: list[tuple[bool, str | None]]) -> None:
+    base = student = new = expected = ""
+    for number, (is_corrected, answer) in enumerate(todos):
+        hint = f"        # TODO 1.{number}: do one thing,\n        # and do it well.\n"
+        corrected = hint.replace("one thing", "just one thing") if is_corrected else hint
+        left = f'        raise NotImplementedError("TODO 1.{number}")\n'
+        base, student = f"{base}{hint}{left}\n", f"{student}{hint}{answer or left}\n"
+        new, expected = f"{new}{corrected}{left}\n", f"{expected}{corrected}{answer or left}\n"
+    assert merge_lines(base, student, new) == expected
 
 
 def notebook(*sources: str) -> bytes:
