@@ -1,4 +1,4 @@
-"""Files are written whole, text from strangers is printable, output may go away, and jobs end in time."""
+"""Files are written whole, text of strangers is printable, output may go away, jobs end in time, slips are named."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.command_line import UserError
+from foundation.command_line import Parser, UserError
 from foundation.places import SECRET, term_secret
 from foundation.processes import CPU, FAILED, WALL, Ended, ask_forked, run_forked, time_limit
 from foundation.texts import as_score, clean, counted, first_of, printable, with_comment
@@ -98,6 +98,25 @@ def test_a_reader_that_goes_away_is_no_error_and_a_full_disk_is_one_line():
     with Path("/dev/full").open("wb") as full:
         done = run(full)
     assert done.returncode == 2 and "No space left on device" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words, problem",
+    [
+        ("translate --beamsize=4", "--beamsize=4; did you mean --beam-size?"),
+        ("translate --preset tiny", "--preset tiny"),
+        ("translate a b", "a b"),
+    ],
+)
+def test_an_option_that_a_command_lacks_names_the_one_like_it(words, problem, capsys):
+    parser = Parser(prog="kit")
+    commands = parser.add_subparsers()
+    commands.add_parser("translate").add_argument("--beam-size")
+    commands.add_parser("train").add_argument("--preset")
+    with pytest.raises(SystemExit) as end:
+        parser.parse_args(words.split())
+    expected = f"kit translate: unrecognized arguments: {problem} (--help shows an example)\n"
+    assert end.value.code == 2 and capsys.readouterr().err == expected
 
 
 def test_a_secret_is_drawn_where_there_is_none_and_kept_if_it_can_be_used(tmp_path, capsys):
