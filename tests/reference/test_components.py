@@ -192,13 +192,6 @@ def test_batch_and_its_masks():
     assert batch.tgt_mask[0, 0].tolist() == [[True, False, False], [True, True, False], [True, True, False]]
 
 
-def test_diagonal_mask_is_cut_to_size():
-    diagonal = diagonal_mask(10, 2)
-    batch = Batch.from_ids([[5, 6, 7, 8]], [[9]], diagonal)
-    assert torch.equal(batch.encoder_mask[0, 0], diagonal[:4, :4])
-    assert batch.src_mask.shape == (1, 1, 1, 4)
-
-
 @pytest.mark.parametrize("bucketing", [False, True])
 @pytest.mark.parametrize("size", [1, 7, 100])
 def test_every_pair_comes_once_an_epoch_and_the_order_changes(bucketing, size):
