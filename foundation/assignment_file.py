@@ -6,38 +6,23 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from .assignment_tables import (
-    POINTS,
-    TEXTS,
-    Above0,
-    Contract,
-    LatePolicy,
-    Limits,
-    Line,
-    Rule,
-    between,
-    check_components,
-    matching,
-    read_contract,
-    read_table,
-    read_values,
-    suggest,
-)
+from . import assignment_tables as rules
+from .assignment_tables import Contract, LatePolicy, Limits, Line, Rule, read_table, read_values, suggest
 from .command_line import UserError
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 from .texts import line_of
 
 UNDERSTANDING = ("own_tests", "questions", "hunts", "sitting")
 """Kinds of tasks about understanding, whose points stand in a table of their own."""
-NAME = matching(r"[A-Za-z0-9][A-Za-z0-9_-]*", "letters, digits, - and _ only, such as 'transformer'")
-NUMBER = matching(r"(\d+|E)\.\d+", "a string like '1.3' or 'E.1'")
-PACKAGE = matching(r"[a-z_][a-z0-9_]*", "the name of a Python package, in small letters")
-VERSION = matching(
+NAME = rules.matching(r"[A-Za-z0-9][A-Za-z0-9_-]*", "letters, digits, - and _ only, such as 'transformer'")
+NUMBER = rules.matching(r"(\d+|E)\.\d+", "a string like '1.3' or 'E.1'")
+PACKAGE = rules.matching(r"[a-z_][a-z0-9_]*", "the name of a Python package, in small letters")
+VERSION = rules.matching(
     r"3\.(1[1-9]|[2-9]\d)",
     "the version that grades, 3.11 or later, such as '3.12'",
     lambda value: (3, int(value[2:])),
 )
-RELEASE = {"instructor_only": TEXTS, "phase": Rule("1 or 2", lambda value: value in (1, 2))}
+RELEASE = {"instructor_only": rules.TEXTS, "phase": Rule("1 or 2", lambda value: value in (1, 2))}
 
 
 @dataclass(frozen=True)
@@ -45,7 +30,7 @@ class Item:
     """An item of a task's rubric; it is earned where all its tests pass."""
 
     name: Line  # in the words of the course; tests name it with `@pytest.mark.item(name)`
-    weight: Above0  # its part of the task's points, in proportion to the weights of the other items
+    weight: rules.Above0  # its part of the task's points, in proportion to the weights of the other items
     requires: str = ""  # the name of an item without which this one is worth nothing; "" = none
 
 
@@ -187,9 +172,10 @@ def _parsed(text: str, path: Path) -> Assignment:
     values = read_table(Assignment, content, "", tables)
     values |= read_values(RELEASE, content.get("release", {}), "[release]: ")
     thresholds = content.get("thresholds", {})
-    thresholds = read_values(dict.fromkeys(thresholds, between(0, 1)), thresholds, "[thresholds]: ")
-    points = read_values(dict.fromkeys(UNDERSTANDING, POINTS), content.get("understanding", {}), "[understanding]: ")
-    contract = read_contract(content.get("contract", {}))
+    thresholds = read_values(dict.fromkeys(thresholds, rules.between(0, 1)), thresholds, "[thresholds]: ")
+    kinds, given = dict.fromkeys(UNDERSTANDING, rules.POINTS), content.get("understanding", {})
+    points = read_values(kinds, given, "[understanding]: ")
+    contract = rules.read_contract(content.get("contract", {}))
     tasks = tuple(_task(table, thresholds, points, contract) for table in content.get("tasks", ()))
     for key in ("number", "name"):
         of_tasks = [getattr(task, key) for task in tasks]
@@ -218,7 +204,7 @@ def _task(content: Any, thresholds: dict[str, float], points: dict[str, float], 
         raise UserError(f"{where}written: people read it; expected `by_hand = true`, too")
     if task.tests_of and len(task.tests_of) != len(task.components):
         raise UserError(f"{where}tests_of: expected what each of the components tests, in their order")
-    check_components((*task.components, *task.tests_of, *task.asks_about), contract.components, where)
+    rules.check_components((*task.components, *task.tests_of, *task.asks_about), contract.components, where)
     if task.threshold is not None and task.threshold not in thresholds:
         raise UserError(f"{where}unknown threshold {task.threshold!r}{suggest(task.threshold, thresholds)}")
     return task
