@@ -1,4 +1,4 @@
-"""Commands that pages tell people to run do run, as they stand there, in a copy of the kit.
+"""Commands that pages tell people to run do run, as they stand there, in a clone of what is committed here.
 
 Only `make` is a stand-in: it would install packages, and what it runs otherwise is tested elsewhere.
 """
@@ -6,7 +6,6 @@ Only `make` is a stand-in: it would install packages, and what it runs otherwise
 import itertools
 import os
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -19,7 +18,6 @@ from release.gates import run_python, unpack
 
 pytestmark = pytest.mark.slow
 MAKE = f'#!/bin/sh\n[ "$1" != install ] || ln -s {sys.prefix} .venv\n'
-AUTHOR = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
 def block(page: str, begin: str) -> str:
@@ -31,23 +29,8 @@ def block(page: str, begin: str) -> str:
     return textwrap.dedent("\n".join(inside)).strip("\n")
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory) -> Path:
-    """A repository with the kit as it is here, committed or not."""
-    folder = tmp_path_factory.mktemp("url")
-    listing = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
-    listed = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "Begin"]):
-        subprocess.run(["git", *command], cwd=folder, env={**os.environ, **AUTHOR}, check=True)
-    return folder
-
-
 @pytest.fixture
-def run(tmp_path, url):
+def run(tmp_path):
     """Runs the commands of a block in a folder, and returns what was printed."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "make").write_text(MAKE)
@@ -56,7 +39,7 @@ def run(tmp_path, url):
     path = f"{tmp_path / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
 
     def call(commands: str, folder: Path = tmp_path) -> str:
-        script = re.sub(r"\bURL\b", str(url), commands)
+        script = re.sub(r"\bURL\b", str(ROOT), commands)
         command = ["bash", "-e", "-c", script]
         env = {**kept, "PATH": path, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
