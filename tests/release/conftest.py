@@ -1,6 +1,5 @@
 """A project that a release can be made of: the kit with the example of `tests/example` as its assignment."""
 
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,6 +34,7 @@ ADDED = {
     "data/corpus/fren.dev.bpe": "un ch@@ ien court l@@ a .|||a dog is running there .\n",
     "data/corpus/fren.test.src.bpe": "la v@@ ache mange la .\n",
     "data/private/fren.test.bpe": "la v@@ ache mange la .|||the c@@ ow is eating over there .\n",
+    "data/private/grading_secret.txt": "0123456789abcdef" * 4 + "\n",
     "given/__init__.py": "SIZE = 3\n",
     "given/extras/answers.py": '"""Stays with the instructor."""\n',
 }
@@ -57,8 +57,6 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for name in ("pyproject.toml", "requirements.lock"):
         shutil.copy(ROOT / name, root)
     shutil.copytree(EXAMPLE, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "notebooks"))
-    (root / "data" / "private").mkdir(parents=True)
-    (root / "data" / "private" / "grading_secret.txt").write_text("0123456789abcdef" * 4 + "\n")
     write_all({path: text.encode() for path, text in ADDED.items()}, root)
     path = root / ROOM / "assignment.toml"
     path.write_text(path.read_text().replace('name = "regressor"\n', 'name = "regressor"\nextension = true\n') + BLEU)
@@ -69,15 +67,8 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def project(example: Project, tmp_path: Path) -> Project:
-    """A copy of the example that a test may change, all but the engine, whose files are links to those of others."""
-    root = tmp_path / "project"
-
-    def copy(source: str, target: str) -> None:
-        is_engine = Path(source).relative_to(example.root).parts[0] in ENGINE
-        (os.link if is_engine else shutil.copy2)(source, target)
-
-    shutil.copytree(example.root, root, copy_function=copy)
-    return Project(root)
+    """A copy of the example that a test may change."""
+    return Project(shutil.copytree(example.root, tmp_path / "project"))
 
 
 @pytest.fixture(scope="session")
