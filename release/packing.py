@@ -46,8 +46,6 @@ MANIFEST = "MANIFEST.json"
 NOTEBOOK_SOURCES = "notebooks/source"  # nbgrader's folder for the notebooks with solutions
 ARCHIVES = (".zip", ".whl")
 _OTHERS = {GRADESCOPE_ZIP: Audience.SERVER} | dict.fromkeys((INSTRUCTOR_ZIP, MANIFEST), Audience.INSTRUCTORS)
-_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
-_UNIX = 3
 _DIST_INFO = {
     "METADATA": "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
     "WHEEL": "Wheel-Version: 1.0\nGenerator: release\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
@@ -60,9 +58,9 @@ def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> byte
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted(files):
-            member = zipfile.ZipInfo(path, _TIME)
+            member = zipfile.ZipInfo(path)  # its time is 1980, the earliest that the format knows
             member.compress_type = zipfile.ZIP_DEFLATED
-            member.create_system = _UNIX
+            member.create_system = 3  # Unix
             member.external_attr = (0o100755 if path in programs else 0o100644) << 16
             archive.writestr(member, files[path], compresslevel=9)
     return buffer.getvalue()

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import matplotlib
 import torch
-from matplotlib.figure import Figure
 
 from given.drawing import catch
 from given.pictures import plot_matrices
@@ -21,16 +20,12 @@ VALUE = [[1, 0, 0, -1], [0, 2, 1, 0], [-1, 0, 2, 1]]
 FILE = Path(__file__).parent / "matrices.svg"
 
 
-def draw() -> Figure:
-    """The picture."""
-    query, key, value = (torch.tensor([[numbers]], dtype=torch.float32) for numbers in (QUERY, KEY, VALUE))
-    return plot_matrices(catch(scaled_dot_product_attention, query, key, value).of_head(0), WORDS, WORDS)
-
-
 def save(path: Path) -> None:
     """Writes the picture; the same picture gives the same bytes with the same matplotlib."""
+    query, key, value = (torch.tensor([[numbers]], dtype=torch.float32) for numbers in (QUERY, KEY, VALUE))
+    figure = plot_matrices(catch(scaled_dot_product_attention, query, key, value).of_head(0), WORDS, WORDS)
     with matplotlib.rc_context({"svg.hashsalt": "matrices", "svg.fonttype": "none"}):
-        draw().savefig(path, metadata={"Date": None, "Creator": None})
+        figure.savefig(path, metadata={"Date": None, "Creator": None})
 
 
 if __name__ == "__main__":
