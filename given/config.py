@@ -100,7 +100,8 @@ PRESETS = read_presets()
 
 
 def add_config_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds `--preset`, and a flag for each setting (`d_model` -> `--d-model`)."""
+    """Adds `--device`, `--preset`, and a flag for each setting (`d_model` -> `--d-model`)."""
+    add_device_flags(parser)
     parser.add_argument("--preset", choices=PRESETS, help="settings to start from (default: course)")
     group = parser.add_argument_group("settings that differ from the preset")
     for item in fields(Config):

@@ -20,16 +20,7 @@ from foundation.command_line import at_least
 from foundation.whole_files import make_folder
 
 from . import decoding
-from .config import (
-    LANGUAGES,
-    LENGTHS,
-    Config,
-    ConfigError,
-    add_config_flags,
-    add_device_flags,
-    config_from_flags,
-    settings_in,
-)
+from .config import LANGUAGES, LENGTHS, Config, ConfigError, add_config_flags, config_from_flags, settings_in
 from .experiment import Experiment
 from .package import Package
 from .run_folder import Checkpoint, Watched
@@ -43,7 +34,6 @@ FILES = {split: Path(f"data/corpus/fren.{split}.bpe") for split in ("train", "de
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
-    add_device_flags(parser)
     text = "a folder that `data prepare` wrote: its training and dev split, in place of --train and --dev"
     parser.add_argument("--corpus", type=Path, metavar="DIR", help=text)
     for split, lines in {"train": "`source|||target` lines", "dev": "likewise"}.items():

@@ -66,7 +66,8 @@ def test_presets_train_through_the_real_loading_code(tmp_path, name, capsys):
 def test_every_setting_has_a_flag_which_changes_the_preset():
     parser = argparse.ArgumentParser()
     add_config_flags(parser)
-    assert {action.dest for action in parser._actions} - {"help", "preset"} == {item.name for item in fields(Config)}
+    flags = {action.dest for action in parser._actions} - {"help", "preset", "device", "threads"}
+    assert flags == {item.name for item in fields(Config)}
     options = parser.parse_args(["--preset", "fast", "--d-model", "64", "--no-norm-first"])
     assert config_from_flags(parser.parse_args([])) == PRESETS["course"]
     assert config_from_flags(options) == replace(PRESETS["fast"], d_model=64, norm_first=False)
