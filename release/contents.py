@@ -60,13 +60,17 @@ def collect_tests(project: Project, assignment: Assignment, start: str, in_noteb
 
 
 def collect_gradescope(project: Project, skeleton: Skeleton) -> dict[str, bytes]:
-    """Collect all files of the archive for Gradescope by path; what a submission lacks is taken from the skeleton."""
+    """Collect all files of the archive for Gradescope by path, the skeleton too. Raises: ReleaseError."""
     root, assignment = project.root, skeleton.assignment
     grader = _read_packages(root)
     files = {path: grader[path] for path in grader if not path.removeprefix(f"{COURSE}/").startswith(QUOTING)}
     files |= skeleton.placed | hints_of(root, assignment)
-    if assignment.own_tests:
-        files[f"{COURSE}/own_tests.packed"] = _packed_own_tests(root)
+    if assignment.own_tests:  # solutions and faults to try students' own tests on
+        command = [sys.executable, "-m", "autograder.own_work.own_tests", ASSIGNMENT_FILE]
+        done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603  (the command is ours)
+        if done.returncode:
+            raise ReleaseError(done.stderr.decode("utf-8", "replace").strip().split("\n")[-1])
+        files[f"{COURSE}/own_tests.packed"] = done.stdout
     files |= {SECRET.as_posix(): term_secret(root)}
     files |= {name: (Path(__file__).with_name("gradescope_container") / name).read_bytes() for name in PROGRAMS}
     if assignment.judges_translations:
@@ -87,15 +91,6 @@ def place_of(path: str) -> str:
     """Return where a shipped file lies in the folder that its archive unpacks to."""
     archive, _, member = path.rpartition("!")
     return member.removeprefix(f"{ARCHIVE_FOLDER}/") if archive.endswith(packing.STUDENT_ZIP) else member
-
-
-def _packed_own_tests(root: Path) -> bytes:
-    """Solutions and faults to try students' own tests on. Raises: ReleaseError."""
-    command = [sys.executable, "-m", "autograder.own_work.own_tests", ASSIGNMENT_FILE]
-    done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603  (the command is ours)
-    if done.returncode:
-        raise ReleaseError(done.stderr.decode("utf-8", "replace").strip().split("\n")[-1])
-    return done.stdout
 
 
 def hints_of(root: Path, assignment: Assignment) -> dict[str, bytes]:
