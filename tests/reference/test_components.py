@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.testing.case import default_dtype
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT, REFERENCE, ROOT
 from given.decoding import choose_search
@@ -25,12 +24,6 @@ from validity.variants import read_cells, read_variants
 @pytest.fixture(autouse=True)
 def _same_models_in_any_order_of_tests():
     torch.manual_seed(1)
-
-
-@pytest.fixture
-def _in_float64():
-    with default_dtype(torch.float64):
-        yield
 
 
 def test_pre_norm_stack_ends_with_a_norm():
@@ -89,29 +82,23 @@ WAYS = {"head_modules_with_bias": as_head_modules, "fused": as_fused, "einsum_wi
 """For each variant, the reference's parameters (or their gradients) in its layout."""
 
 
-def load(name):
-    """The class, among the names of the package's `attention.py`."""
-    names = dict(vars(attention))
-    exec(CELLS[name].text, names)
-    return names["MultiHeadedAttention"]
-
-
 def masks(b, h, q, k):
     """None, and one mask of each shape that the contract allows; none forbids a whole row."""
     shapes = [(q, k), (b, 1, 1, k), (b, 1, q, k), (b, h, q, k), (h, q, k)]
     return [None, *((torch.rand(shape) < 0.6) | (torch.arange(k) == 0) for shape in shapes)]
 
 
-@pytest.mark.usefixtures("_in_float64")
 @pytest.mark.parametrize("name", WAYS)
 @pytest.mark.parametrize("d, h, kind", [(12, 1, "self"), (12, 3, "cross"), (8, 8, "all different")])
 def test_equal_output_weights_and_gradients(name, d, h, kind):
-    reference, way = MultiHeadedAttention(d, h), load(name)(d, h)
+    names = dict(vars(attention))
+    exec(CELLS[name].text, names)
+    reference, way = MultiHeadedAttention(d, h).double(), names["MultiHeadedAttention"](d, h).double()
     way.load_state_dict(WAYS[name](reference.state_dict(), h))
     b, q, k = 3, 5, 5 if kind == "self" else 7
-    query = torch.randn(b, q, d)
-    key = query if kind == "self" else torch.randn(b, k, d)
-    value = torch.randn(b, k, d) if kind == "all different" else key
+    query = torch.randn(b, q, d).double()
+    key = query if kind == "self" else torch.randn(b, k, d).double()
+    value = torch.randn(b, k, d).double() if kind == "all different" else key
     for mask in masks(b, h, q, k):
         results = []
         for module in (reference, way):
