@@ -87,16 +87,9 @@ class Config:
             raise ConfigError(f"diagonal_random = {self.diagonal_random} has no effect with diagonal_width = 0")
 
 
-def read_presets() -> dict[str, Config]:
-    """Reads `presets.toml`: the settings in which each preset differs from the one that it is based on."""
-    presets = {"course": Config()}
-    text = Path(__file__).with_name("presets.toml").read_text(encoding="utf-8")
-    for name, settings in tomllib.loads(text).items():
-        presets[name] = replace(presets[settings.pop("based_on")], **settings)
-    return presets
-
-
-PRESETS = read_presets()
+PRESETS = {"course": Config()}
+for _name, _settings in tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8")).items():
+    PRESETS[_name] = replace(PRESETS[_settings.pop("based_on")], **_settings)
 
 
 def add_config_flags(parser: argparse.ArgumentParser) -> None:
