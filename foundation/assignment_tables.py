@@ -5,8 +5,6 @@ Fields of types without a rule are left to the caller. A value that breaks its r
 the value, and what would be correct.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import re

@@ -6,8 +6,6 @@ A time limit is for code of ours that submitted or faulty code may have led astr
 students test their own code there, nothing limits its time.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import multiprocessing

@@ -1,7 +1,5 @@
 """The command line: `train`, `translate`, `attention` and others; a user's error is one line, with exit status 2."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import sys

@@ -3,8 +3,6 @@
 All that the component tests import is a wheel in the students' archive, which they install and need not read.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """For all of the kit's own tests."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

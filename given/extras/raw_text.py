@@ -6,8 +6,6 @@ the library `tokenizers` that it names:
     {"encoding": "bpe", "source": {"language": "de", "tokenizer": "tokenizer.json"}, "target": {...}}
 """
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path
