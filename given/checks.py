@@ -7,8 +7,6 @@ seconds, on a small model without dropout and a few sentences of the corpus.
 Shapes: b sentences · t target positions · v target tokens.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import re
@@ -17,7 +15,6 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 
@@ -33,11 +30,8 @@ from foundation.whole_files import in_one_piece
 from .config import Config, add_device_flags
 from .decoding import SOURCES, TRANSLATIONS, forced_decode, predict
 from .experiment import Experiment
-from .package import MODULES, Package
+from .package import MODULES, Batch, Package, Pair, Transformer
 from .training import FILES
-
-if TYPE_CHECKING:
-    from .package import Batch, Pair, Transformer
 
 N_PAIRS = 8
 N_STEPS = 60

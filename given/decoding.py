@@ -3,15 +3,12 @@
 The key/value cache of `extras/` makes decoding many times as fast, with the same result.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -20,11 +17,8 @@ from tqdm import tqdm
 from foundation.whole_files import in_one_piece
 
 from .config import LANGUAGES, ConfigError, add_device_flags, settings_in
-from .package import Package, Setup
+from .package import Batch, Package, Setup, Transformer
 from .run_folder import Checkpoint
-
-if TYPE_CHECKING:
-    from .package import Batch, Transformer
 
 MOST_SENTENCES = 256  # that are decoded together; more do not fit the processor's cache
 MOST_ROWS = 512  # hypotheses of theirs, likewise

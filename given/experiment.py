@@ -5,8 +5,6 @@ A run's folder has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `hi
 prepared corpus, for `translate`. Each file is whole at any time.
 """
 
-from __future__ import annotations
-
 import random
 import signal
 import time
@@ -18,7 +16,7 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
@@ -28,11 +26,8 @@ from foundation.whole_files import make_folder, write_whole
 
 from .config import Config, ConfigError
 from .decoding import bleu, forced_decode, translate
-from .package import Package, Setup, make_optimizer, make_scheduler
+from .package import Batch, Package, Pair, Setup, make_optimizer, make_scheduler
 from .run_folder import Checkpoint, CheckpointError, Watched, write_report
-
-if TYPE_CHECKING:
-    from .package import Batch, Pair
 
 FILES = """best.pt last.pt epoch-*.pt step-*.pt history.jsonl curves.png tensorboard/events.* languages.json
     tokenizer*.json"""

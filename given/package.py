@@ -1,7 +1,5 @@
 """The package whose model is trained and used; a fresh model of it, its optimizer, and the learning rate over time."""
 
-from __future__ import annotations
-
 import math
 import traceback
 from collections.abc import Sequence
@@ -20,11 +18,13 @@ from foundation.command_line import UserError
 
 from .config import Config
 
-if TYPE_CHECKING:  # for checkers of types: what a package has to offer
+if TYPE_CHECKING:  # what a package has to offer
     from reference.data import Batch as Batch
     from reference.data import Pair as Pair
     from reference.model import Transformer as Transformer
     from reference.vocab import Vocabulary as Vocabulary
+else:
+    Batch = Pair = Transformer = Vocabulary = Any
 
 MODULES = ("attention", "data", "decode", "embedding", "layers", "masks", "model", "train", "vocab")
 

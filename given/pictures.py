@@ -4,13 +4,10 @@ Shapes: h heads · q/k query and key positions. In each map rows are queries, co
 matplotlib takes a second to load, so only what draws imports this module.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from matplotlib import colormaps
 from matplotlib.axes import Axes
@@ -22,8 +19,7 @@ from torch import Tensor
 
 from foundation.whole_files import in_one_piece
 
-if TYPE_CHECKING:
-    from .drawing import Matrices
+from .drawing import Matrices
 
 CELL = 0.3  # inches per weight in a map
 LEAST_SCORE = -1e30  # below it, a score stands for a key that the mask forbids

@@ -4,8 +4,6 @@ The pairs of a large file are read from the disk as training asks for them: 4.5 
 few, and the run is the same, to the last bit, as with the pairs in memory.
 """
 
-from __future__ import annotations
-
 import argparse
 import mmap
 import shlex
@@ -14,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foundation.command_line import at_least
 from foundation.whole_files import make_folder
@@ -22,11 +19,8 @@ from foundation.whole_files import make_folder
 from . import decoding
 from .config import LANGUAGES, LENGTHS, Config, ConfigError, add_config_flags, config_from_flags, settings_in
 from .experiment import Experiment
-from .package import Package
+from .package import Package, Pair
 from .run_folder import Checkpoint, Watched
-
-if TYPE_CHECKING:
-    from .package import Pair
 
 LARGE = 50_000_000  # bytes; in memory, a file takes thirty times as many
 FILES = {split: Path(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev")}
@@ -179,7 +173,7 @@ def read_split(package: Package, path: Path, config: Config) -> Sequence[Pair]:
     return pairs
 
 
-class PairsOnDisk(Sequence["Pair"]):
+class PairsOnDisk(Sequence[Pair]):
     """The pairs of a file; of each only its place is in memory."""
 
     def __init__(self, package: Package, path: Path, most_tokens: int | None = None) -> None:

@@ -6,19 +6,14 @@ memory too. All of this relies on how the reference's layers are written.
 Shapes: r rows, one for each beginning of a sentence · t target length so far · d = d_model.
 """
 
-from __future__ import annotations
-
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ..package import Package
-
-if TYPE_CHECKING:
-    from ..package import Transformer
+from ..package import Package, Transformer
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
