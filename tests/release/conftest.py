@@ -17,18 +17,6 @@ from release.skeleton import read_folder
 EXAMPLE = ROOT / "tests" / "example"
 ENGINE = ("autograder", "foundation", "release")
 ROOM = "assignment"
-BLEU = """
-[thresholds]
-beginner = 0.30
-[release]
-instructor_only = ["given/extras/"]
-[[tasks]]
-number = "4.1"
-name = "bleu_beginner"
-title = "BLEU, beginner"
-points = 5
-threshold = "beginner"
-"""
 ADDED = {
     "data/corpus/fren.train.bpe": "le ch@@ at dort ici .|||the cat sleeps here .\n",
     "data/corpus/fren.dev.bpe": "un ch@@ ien court l@@ a .|||a dog is running there .\n",
@@ -58,8 +46,8 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
         shutil.copy(ROOT / name, root)
     shutil.copytree(EXAMPLE, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "notebooks"))
     write_all({path: text.encode() for path, text in ADDED.items()}, root)
-    path = root / ROOM / "assignment.toml"
-    path.write_text(path.read_text().replace('name = "regressor"\n', 'name = "regressor"\nextension = true\n') + BLEU)
+    path, bleu = root / ROOM / "assignment.toml", Path(__file__).with_name("bleu.toml").read_text()
+    path.write_text(path.read_text().replace('name = "regressor"\n', 'name = "regressor"\nextension = true\n') + bleu)
     with (root / ROOM / "handout.md").open("a") as file:
         file.write("\n{{ bleu }}\n")
     return Project(root)

@@ -62,7 +62,6 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
 A, OPAQUE, COPY = "given/a.py", "nobody can read", "a copy of reference/affine.py:"
 OTHER = "differs from the repository's file"
 DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
-    "hunts as they were": ("assignment/hunts.packed", locked(CODE), OPAQUE),
     "of no kind": ("assignment/hunts.packed", "x = 1", "is of no kind that students get"),
     "locked in a string of TOML": ("component_tests/rows.toml", f'[box]\nkey = "{locked(CODE)}"\n', OPAQUE),
     "locked in lines of a comment": (A, "x = 1\n# " + "\n# ".join(cut(locked(CODE), 20)), OPAQUE),
