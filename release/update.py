@@ -6,6 +6,7 @@ sides have changed are merged by `git merge-file`, line by line, notebooks too, 
 
 import argparse
 import json
+import re
 import subprocess
 import tempfile
 import zipfile
@@ -24,8 +25,12 @@ from .skeleton import ReleaseError
 
 CONFLICTS = 1
 STANDING = "conflict: take what you need from this file into yours, then delete it:"
-BETWEEN = "\n# between two lines #\n"
 BESIDE, KEPT = "conflict: yours stays, the release's is", "changed by you, no longer part of the release:"
+
+
+_HINT = re.compile(r'((?:^[ \t"]*#.*\n)+)(?=[ \t"]*raise NotImplementedError\()', re.MULTILINE)
+"""The comment of a TODO, above the statement that raises; in a notebook, both are strings of a list."""
+_BELOW = "# below a hint\n"
 
 
 @dataclass(frozen=True)
@@ -150,14 +155,17 @@ def as_jupyter_writes(text: str) -> str:
 def merge_lines(base: str, student: str, new: str) -> str | None:
     """Put the release's changes into the student's text; None where both have changed the same lines.
 
-    Students replace the statement below a hint, and a corrected release often changes the hint. So that a change of
-    the next line is no conflict, all texts have a line in common between any two of theirs.
+    Students replace the statement below a hint, and a corrected release often changes the hint. So that this is no
+    conflict, all texts have a line in common between the two.
     """
     if student in (base, new):
         return new
+    if hints := sorted([*_HINT.findall(base), *_HINT.findall(new)], key=len, reverse=True):
+        student = re.sub("|".join(map(re.escape, hints)), rf"\g<0>{_BELOW}", student)
+        base, new = (_HINT.sub(rf"\1{_BELOW}", text) for text in (base, new))
     with tempfile.TemporaryDirectory(prefix="merge-") as name:
         paths = [Path(name) / side for side in ("student", "base", "new")]
         for path, text in zip(paths, (student, base, new), strict=True):
-            path.write_bytes(text.replace("\n", BETWEEN).encode("utf-8"))
+            path.write_bytes(text.encode("utf-8"))
         done = subprocess.run(["git", "merge-file", "-p", *paths], capture_output=True, check=False)  # noqa: S603, S607 (file names of ours; git lies where the user has it)
-    return None if done.returncode else done.stdout.decode("utf-8").replace(BETWEEN, "\n")
+    return None if done.returncode else done.stdout.decode("utf-8").replace(_BELOW, "")

@@ -144,12 +144,15 @@ LINES = st.sampled_from(["y = x", "return y", "", "# mine", "if y:", "    pass"]
 ANSWERS = st.lists(LINES, min_size=1, max_size=5).map(lambda lines: "".join(f"        {line}\n" for line in lines))
 
 
-@given(st.lists(st.tuples(st.booleans(), st.none() | ANSWERS), min_size=3, max_size=3))
-def test_answers_meet_corrected_hints_without_conflict(todos: list[tuple[bool, str | None]]) -> None:
+HINT = "        # TODO 1.0: do one thing,\n        # and do it well.\n"
+HINTS = [HINT, HINT.replace("one thing", "this"), f"{HINT}        # Really.\n", HINT.replace(",\n        #", "")]
+
+
+@given(st.lists(st.tuples(st.sampled_from(HINTS), st.none() | ANSWERS), min_size=3, max_size=3))
+def test_answers_meet_corrected_hints_without_conflict(todos: list[tuple[str, str | None]]) -> None:
     base = student = new = expected = ""
-    for number, (is_corrected, answer) in enumerate(todos):
-        hint = f"        # TODO 1.{number}: do one thing,\n        # and do it well.\n"
-        corrected = hint.replace("one thing", "just one thing") if is_corrected else hint
+    for number, (corrected, answer) in enumerate(todos):
+        hint, corrected = (text.replace("1.0", f"1.{number}") for text in (HINT, corrected))
         left = f'        raise NotImplementedError("TODO 1.{number}")\n'
         base, student = f"{base}{hint}{left}\n", f"{student}{hint}{answer or left}\n"
         new, expected = f"{new}{corrected}{left}\n", f"{expected}{corrected}{answer or left}\n"
