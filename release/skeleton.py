@@ -162,6 +162,8 @@ def _region(source: Source, begin: int, end: int, tasks: Collection[str]) -> Reg
     around = [node for node in statements if isinstance(node, Definition) and node.lineno < begin < last_line(node)]
     inside = sorted((node for node in statements if begin < first_line(node) and last_line(node) < end), key=first_line)
     block = [node for node in inside if node.col_offset >= inside[0].col_offset]
+    if block and source.lines[block[0].lineno - 1].lstrip().startswith("elif"):
+        block = []
     covered = {line for node in block for line in range(first_line(node), last_line(node) + 1)}
     for line in range(begin + 1, end):
         written = source.lines[line - 1].strip()

@@ -80,6 +80,7 @@ def test_decorators_definitions_comments_blank_lines_and_blocks_belong_to_their_
         assert len(find_regions(parse_source("a.py", function(*lines)), TASKS)) == 1
 
 
+ELIF = ("if x:", "    y = 1", TODO, BEGIN, "elif not x:", "    y = 2", END, "y = 3")
 ELSE = ("if x:", f"    {TODO}", f"    {BEGIN}", "    y = 1", "else:", f"    {END}", "    y = 2")
 CLASS = ("class A:", f"    {TODO}", f"    {BEGIN}", "    x = 1", f"    {END}")
 
@@ -97,6 +98,7 @@ CLASS = ("class A:", f"    {TODO}", f"    {BEGIN}", "    x = 1", f"    {END}")
         ((TODO, BEGIN, "# nothing but a comment", END, "return x"), 3, "is empty, outside any function, or"),
         ((TODO, BEGIN, "z = 2", "if x:", END, "    y = 1"), 5, "cuts a statement"),
         (ELSE, 6, "leaves its block"),
+        (ELIF, 6, "leaves its block"),
         (CLASS, 4, "outside any function"),
         ((TODO, BEGIN, '"""Doc."""', "return 1", END), 3, "its docstring"),
     ],
