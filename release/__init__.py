@@ -6,7 +6,7 @@
     contents.py    what goes into which archive    packing.py    archives, the students' wheel
     build.py       makes all in memory, then puts it in its place
     gates.py       what a release has to prove     inspection.py  the gates that read: kinds of files, dropped tasks
-    leaks.py       the search for solutions        legible.py    the texts in a file; what nobody can read; pictures
+    leaks.py       the search for solutions        legible.py    the texts in a file; what nobody can read
     update.py      a correction into students' folders
     __main__.py    the command line
 
