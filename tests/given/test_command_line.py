@@ -147,7 +147,6 @@ def test_runs_are_compared_by_what_differs(folder, tmp_path, capsys):
         (["train", "--from", "epoch-02", "--max-steps", "2"], "has 4 steps already, more than the 2"),
         (["train", "--output", "{folder}/dev"], "{folder}/dev: Not a directory"),
         (["train", "--attention-through-time", "elle ."], "'elle .' is not a source of the training or dev pairs: add"),
-        (["train", "--dev", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
         (["train", "--test-file", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
         (["translate", "--output", "{folder}"], "{folder}: Is a directory"),
         (["translate", "--checkpoint", "nowhere"], "nowhere: no such file; `train` writes it"),

@@ -6,7 +6,6 @@ In the first phase, some tests are held back.
 import ast
 import html
 import io
-import json
 import re
 import shutil
 import subprocess
@@ -18,8 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.catalogue import apply, faults_of
-from autograder.intake.sources import read_sources
 from benchmarks.accessibility import audit
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy
@@ -46,7 +43,8 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
         *(f"data/corpus/fren.{name}.bpe" for name in ("train", "dev", "test.src")),
         *(f"component_tests/test_{name}.py" for name in ("1_1_affine", "1_2_loss", "2_1_regressor")),
     }
-    assert {f"{ROOM}/assignment.toml", f"{ROOM}/stand_ins/__init__.py", "autograder/testing/case.py"} < inside
+    assert {f"{ROOM}/{path}" for path in ("assignment.toml", "hints.json", "stand_ins/__init__.py")} < inside
+    assert "autograder/testing/case.py" in inside
     assert f"instructor/{SECRET}" in example_release.archives["instructor.zip"]
     staff = ("release", "data", *(f"autograder/{name}" for name in ("classroom", "grading", "reports", "commands")))
     assert not any(path.startswith((*staff, f"{ROOM}/misconceptions", f"{ROOM}/proof")) for path in inside)
@@ -105,27 +103,6 @@ def test_the_first_phase_holds_tests_back_and_says_so_and_the_second_has_all(pha
     assert "1.2 Scaled dot-product attention: its tests are handed out later" in done.stdout
     first_phase = words_of(replace(read_assignment(), phase=1), [])["held_back"]
     assert "The tests of 1.2 and 1.4 are handed out later." in first_phase
-
-
-HINTS = """import json, sys
-from pathlib import Path
-from student.__main__ import main
-for text in json.load(sys.stdin):
-    Path("student/attention.py").write_text(text)
-    print("status", main(["hint", "1.2"]))
-"""
-
-
-@pytest.mark.slow
-def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(phases, tmp_path: Path) -> None:
-    [fault] = (fault for fault in faults_of(read_assignment()) if fault.id == "attention-not-scaled")
-    text = apply(fault, read_sources(REFERENCE, REFERENCE))["attention"][1]
-    versions = [text, text, f"# 2\n{text}", f"# 3\n{text}", text.replace("# (b, h, q, k)", "* 3")]
-    done = run_python(["-c", HINTS], unpack(make_zip(phases[None]), tmp_path), json.dumps(versions))
-    *seen, _ = done.stdout.split("\nstatus 1\n")
-    assert ["failed attempts: 1" in output for output in seen] == [True, True, False, False, False]
-    assert seen[3].endswith(f"\nHint: {fault.hint}") and fault.when not in seen[3]
-    assert seen[4].endswith("\nno known mistake fits what the tests see")
 
 
 STAFF_ONLY = ("pydantic", "sqlalchemy", "nbgrader")
