@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from foundation.assignment_file import Assignment, Task
+from foundation.places import COMPONENT_TESTS
 from foundation.texts import as_threshold, hint_above
 
 from . import prose
@@ -71,6 +72,7 @@ def collect_support(project: Project, skeleton: Skeleton, texts: prose.Prose) ->
     """
     root, assignment = project.root, skeleton.assignment
     files = collect_tests(project, assignment, f"{GRADER}/at_home/notebook.py", in_notebooks=True)
+    files.pop(f"{COMPONENT_TESTS}/test_given.py", None)  # of no task that a cell could check
     support = {path: files.pop(path) for path in [*files] if path.startswith(f"{GIVEN}/")}
     support |= {f"skeleton/{path}": text for path, text in skeleton.files.items() if path.endswith(".py")}
     support |= read_folders(root, CORPUS)
