@@ -33,6 +33,9 @@ ROUTES = {
     "PyTorch in Python": "torch._refs.native_layer_norm(x, (4,), None, None, 1e-6)[0]",
     "decomposition": "decomposed(x, (4,), None, None, 1e-6)[0]",
     "another key": "torch.ops.aten.native_layer_norm.default._op_dk(below, x, (4,), None, None, 1e-6)[0]",
+    "the key of vmap's decompositions": "torch.ops.aten._fused_rms_norm.default._op_dk(vmapped, x, [4], None, 1e-6)[0]",
+    "another device's key": "torch.ops.aten.native_layer_norm.default._op_dk(elsewhere, x, [4], None, None, 1e-6)[0]",
+    "correlations": "torch.corrcoef(x[0])",
     "a method, taken at import": "forward(x, x)",
     "attention, taken at import": "attend(x, x, x, x)[0]",
 }
@@ -57,6 +60,8 @@ statistics = [torch.ones(3), torch.zeros(3), torch.zeros(3), torch.ones(3)]
 parameters = [torch.ones(4), torch.zeros(4)]
 below = torch._C.DispatchKey.CompositeExplicitAutograd
 own = torch._C.DispatchKey.CompositeImplicitAutograd
+vmapped = torch._C.DispatchKey.FuncTorchBatchedDecomposition
+elsewhere = torch._C.DispatchKey.NestedTensorHPU
 decomposed = torch._decomp.decomposition_table[torch.ops.aten.native_layer_norm.default]
 
 
@@ -119,11 +124,15 @@ def test_kinds_of_tensors_with_operators_of_their_own_cannot_be_used(route, rout
         module(torch.randn(2, 3, 4))
 
 
+STATIC = ("_C._jit_to_static_module", "_C.parse_ir", "_C._create_function_from_graph", "_C.Graph.create", "_C.Node.g_")
+
+
 def test_what_calls_kernels_below_the_dispatcher_is_gone(zygote, example_sources):
-    with norm_of({"static": "torch._C._jit_to_static_module(x)"}, zygote, example_sources) as submission:
-        module = submission.build("layers.LayerNorm", 4, "static")
-        with pytest.raises(AttributeError, match="no attribute '_jit_to_static_module'"):
-            module(torch.ones(4))
+    with norm_of({name: f"torch.{name}" for name in STATIC}, zygote, example_sources) as submission:
+        for name in STATIC:
+            module = submission.build("layers.LayerNorm", 4, name)
+            with pytest.raises(AttributeError, match=f"no attribute '{name.rpartition('.')[2]}'"):
+                module(torch.ones(4))
 
 
 RULES = read_assignment().contract.forbidden
@@ -288,6 +297,26 @@ def test_kernels_refuse_after_an_ordinary_submission(sandbox):
         submission.apply("watch", "decode.greedy_decode", [torch.ones(1)], [[2, 2, "y", True]])  # as for E.6
         submission.restart()
     assert submission.notices.unguarded == [] and submission.notices.seen == []
+
+
+LYING = """
+import json
+from torch import nn
+
+
+class FeedForward(nn.Linear):
+    def forward(self, x):
+        vars(json)["dumps"] = lambda *given, dumps=json.dumps, **options: dumps(*given, **options)
+        return x
+"""
+
+
+@pytest.mark.hostile
+def test_who_changes_how_a_worker_answers_is_reported(sandbox):
+    submission = sandbox({"layers": LYING})
+    submission.build("layers.FeedForward", 4, 4)(torch.ones(2, 4))
+    submission.restart()
+    assert submission.notices.unguarded == ["layers.FeedForward"]
 
 
 CHANGED = """
