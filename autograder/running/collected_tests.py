@@ -24,7 +24,10 @@ from .collection import Collection, item_of
 
 FRESH_WORKERS = 4
 """In each of so many workers a test must pass that failed in one that other components have used."""
-SECONDS_A_FILE = 15.0  # CPU time of this process for all tests of a file
+SECONDS_A_FILE, SECONDS_BESIDE = 12.0, 30.0
+"""CPU time of this process for all tests of a file, and what all files share beside: a search for what many parameters
+mean takes as long on a slow machine.
+"""
 
 TOO_LONG = "checking timed out: the returned value is too large, or has too many parts, to compare"
 
@@ -73,7 +76,8 @@ class CollectedTests(Collection):
     @contextmanager
     def limits(self, item: pytest.Item) -> Iterator[None]:
         """Limits the time that trusted code takes."""
-        left = SECONDS_A_FILE - self._used[item.path]
+        others = sum(max(0.0, used - SECONDS_A_FILE) for path, used in self._used.items() if path != item.path)
+        left = SECONDS_A_FILE + max(0.0, SECONDS_BESIDE - others) - self._used[item.path]
         if left <= 0:
             raise CheckingTimeoutError(TOO_LONG)
         began = time.process_time()
