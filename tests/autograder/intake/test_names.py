@@ -221,6 +221,7 @@ def test_one_function_of_the_tests_is_found_under_other_names(path, name, of_tes
 
 
 def test_right_submissions_use_no_internals_and_repeat_nothing(of_tests, reference):
+    assert find_internals(RELEASE, ["__init__", "__main__"], FORBIDDEN, {}) == [], "which is shown at home, too"
     taken = take_in(REFERENCE, SKELETON, ASSIGNMENT).sources
     versions = [(taken, taken)]
     for variant in read_variants(ASSIGNMENT, reference):
