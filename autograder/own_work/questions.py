@@ -314,7 +314,8 @@ def tell(number: str, sources: Sources, assignment: Assignment) -> str:
         gaps = ", ".join(['"…"'] * len(asked.questions))
         texts = ("\n   ".join(question.text) for question in asked.questions)
         shown += [asked.listing, *(f"{n}. {text}" for n, text in enumerate(texts, start=1))]
-        shown += [f"Your answers are an entry of what `{place.components[0]}` returns (task {place.number}):"]
+        name = place.components[0].rpartition(".")[2]
+        shown += [f"Your answers are an entry of what `{name}` returns (task {place.number}):"]
         shown += [f'    "{number} {asked.tag}": [{gaps}],']
     submission.close()
     return "\n\n".join(shown)

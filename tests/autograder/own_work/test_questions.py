@@ -224,7 +224,7 @@ def test_questions_stand_below_the_code_and_above_the_entry_to_fill_in(plain):
     assert listing == plain.listing and entry == f'    "1.2 {plain.tag}": ["…", "…", "…"],'
     texts = (question.text for question in plain.questions)
     assert asked == [f"{n}. {call}\n   {question}" for n, (call, question) in enumerate(texts, start=1)]
-    assert where == "Your answers are an entry of what `understanding.answers` returns (task E.6):"
+    assert where == "Your answers are an entry of what `answers` returns (task E.6):"
 
 
 @pytest.mark.parametrize(
