@@ -6,9 +6,10 @@ from functools import partial
 import pytest
 
 from assignment.stand_ins.own_tests import HANDED_OUT
-from autograder.own_work.student_lines import definition_of, named_tests
+from autograder.own_work.student_lines import definition_of, expect_no_own_imports, named_tests
 from autograder.testing.case import SubmissionUnderTest
 from autograder.testing.comparison import expect
+from foundation.assignment_file import read_assignment
 
 pytestmark = pytest.mark.task_e_4
 
@@ -16,7 +17,9 @@ pytestmark = pytest.mark.task_e_4
 def failures_of(submission: SubmissionUnderTest, tests: str, kind: str) -> dict[str, dict[str, str]]:
     """For each right, or faulty, implementation the tests that fail, with the reason."""
     definition_of(f"own_tests.{tests}", submission.sources)  # raises where there is none
-    named = named_tests(submission.sources["own_tests"][1], tests)
+    text = submission.sources["own_tests"][1]
+    expect_no_own_imports("own_tests", text, read_assignment().package)
+    named = named_tests(text, tests)
     if all(named.values()):
         raise NotImplementedError(next(iter(named.values()), f"{tests} has no tests"))
     written = [test for test, todo in named.items() if not todo]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from foundation.texts import with_comment
 
+from ..intake.names import imports_in
 from ..intake.sources import Sources, in_module, tree_of
 from ..testing.comparison import fail
 from .operators import mutations, own_attribute
@@ -46,6 +47,14 @@ def definition_of(component: str, sources: Sources) -> ast.FunctionDef | ast.Cla
     if (node := definitions_of(sources[module][1]).get(name)) is None:
         raise NotImplementedError(f"{name} is not in {module}.py")
     return node
+
+
+def expect_no_own_imports(module: str, text: str, package: str) -> None:
+    """Fail where a module imports from its package: when graded, a student's own tests are alone."""
+    for imported in imports_in(text):
+        if imported.level or imported.module.partition(".")[0] == package:
+            none = "nothing of this package, which is not there when graded: a test gets what it tests as its argument"
+            fail(f"what {module}.py imports", none, text.split("\n")[imported.line - 1].strip()[:80])
 
 
 def definitions_of(text: str) -> dict[str, ast.FunctionDef | ast.ClassDef]:

@@ -277,6 +277,15 @@ def test_own_tests_may_use_what_a_task_may_not(notebooks, history, capsys) -> No
     assert "grading refuses" not in capsys.readouterr().out
 
 
+def test_own_tests_import_nothing_that_is_not_there_when_graded(notebooks, history, capsys) -> None:
+    history += [
+        "from student.layers import LayerNorm as Mine\n"
+        "class TestLayerNorm:\n    def test_it(self, LayerNorm):\n        Mine(2)\n"
+    ]
+    notebooks.check("E.4")
+    assert "expected: nothing of this package, which is not there when graded" in capsys.readouterr().out
+
+
 def test_bad_input_is_named_without_a_traceback(notebooks, folder) -> None:
     message = r"there is no task '1\.9'; the tasks are 1\.1, 1\.2"
     with pytest.raises(UserError, match=message) as raised:
