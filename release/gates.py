@@ -68,14 +68,16 @@ class Mark(NamedTuple):
 
 
 Files = Mapping[str, bytes]
+Shown = tuple[Files, Collection[str]]
+"""The files of a submission by path, and all texts that its student is shown."""
 Trial = tuple[Files, Collection[str]]
-"""The files of a submission by path, and the tasks that are solved in it, or all texts that its student is shown."""
+"""A submission with known marks: its files by path, and the tasks that are solved in it."""
 
 
 def marks_are_right(project: Project, release: Release) -> list[str]:
     """The reference earns all points, the skeleton none, and each solution, put back alone, those of its own task."""
     faults: list[str] = []
-    shown: dict[str, Trial] = {}
+    shown: dict[str, Shown] = {}
     trials = trials_of(release, read_folder(project.reference))
     with tempfile.TemporaryDirectory(prefix="class-") as name:
         folder = Path(name)
@@ -98,7 +100,7 @@ def marks_are_right(project: Project, release: Release) -> list[str]:
     return [*faults, *shown_to_students(release, shown)]
 
 
-def shown_to_students(release: Release, shown: Mapping[str, Trial]) -> Iterator[str]:
+def shown_to_students(release: Release, shown: Mapping[str, Shown]) -> Iterator[str]:
     """Yield a line for each statement of a solution that a grader shows a student who has not written it."""
 
     @cache  # most texts are the same for all students

@@ -87,8 +87,10 @@ class LeakFinder:
     def leaks_in(self, where: str, content: bytes) -> list[str]:
         """Return a line for each statement of the reference that survives in the file; empty where there is none."""
         try:
-            copies = self.statements_in(where, content.replace(b"\0", b"\xff"))  # neither is text
+            copies = self.statements_in(where, content)
         except UnicodeDecodeError:
+            copies = None
+        if copies is None or b"\0" in content:
             return [f"{where}: is not text, so its content cannot be checked; remove it"]
         return [f"{where}{place}: a copy of {statement}" for statement, place in copies.items()]
 

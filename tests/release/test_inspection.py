@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import lzma
 import marshal
 import re
 import textwrap
@@ -62,15 +63,20 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
 A, OPAQUE, COPY = "given/a.py", "nobody can read", "a copy of reference/affine.py:"
 OTHER = "differs from the repository's file"
 DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
+    "hunts as they were": ("assignment/hunts.packed", locked(CODE), OPAQUE),
     "of no kind": ("assignment/hunts.packed", "x = 1", "is of no kind that students get"),
     "locked in a string of TOML": ("component_tests/rows.toml", f'[box]\nkey = "{locked(CODE)}"\n', OPAQUE),
     "locked in lines of a comment": (A, "x = 1\n# " + "\n# ".join(cut(locked(CODE), 20)), OPAQUE),
+    "locked in a notebook's picture": ("1.ipynb", notebook(outputs=[{"data": {"image/png": locked(CODE)}}]), OPAQUE),
     "renamed in a notebook": ("1.ipynb", notebook(RENAMED), COPY),
     "base 64 in a notebook's output": ("1.ipynb", notebook(outputs=[{"text": [b64(LINE)]}]), OPAQUE),
     "base 32 in a notebook's metadata": ("1.ipynb", notebook(note=base64.b32encode(PACKED).decode()), OPAQUE),
+    "a data file of a wheel": ("b.whl", make_wheel({"autograder/a.txt": locked(CODE).encode()}, "1.0"), OPAQUE),
     "an archive in an archive": ("b.zip", make_zip({"c.zip": make_zip({"d.txt": CODE.encode()})}), COPY),
     "a picture that is none of ours": ("a.svg", f"<svg><desc>{CODE}</desc></svg>", OTHER),
+    "locked in a picture": ("a.svg", f"<svg><desc>{locked(CODE)}</desc></svg>", OPAQUE),
     "embedded in a page": ("guide.html", f"<img src='data:image/svg+xml;base64,{b64(CODE)}'>", OPAQUE),
+    "base 85 of lzma": ("README.md", base64.b85encode(lzma.compress(CODE.encode())).decode(), OPAQUE),
     "digits with spaces": (A, f"X = '{locked(CODE).encode().hex(' ')}'", OPAQUE),
     "marshal as bytes": (A, f"X = {COMPILED!r}", OPAQUE),
     "compiled": ("given/a.pyc", b"\xa7\r\r\n" + bytes(12) + COMPILED, "is not text"),

@@ -215,6 +215,18 @@ def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_pat
     assert not any("stopped" in note for note in record.judgement.notes)
 
 
+@pytest.mark.slow
+def test_a_test_that_breaks_is_the_graders_error_and_stops_no_other(grade_tasks, tmp_path, monkeypatch):
+    def break_down(self, *arguments):
+        raise OverflowError("over an odd answer")
+
+    monkeypatch.setattr(Case, "padding_mask", break_down)
+    _, judged = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4", "3.1")
+    states = {number: part.state for number, part in judged.items()}
+    assert states == {"1.2": "grader error", "1.4": "passed", "3.1": "grader error"} and judged["1.4"].score == 10
+    assert "OverflowError: over an odd answer" in judged["1.2"].message
+
+
 def fault(id_: str) -> Fault:
     return Fault(id_, "attention.scaled", "1.2", f"does {id_}", f"look at {id_}", "subtle", (), "a.toml")
 

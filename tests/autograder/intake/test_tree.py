@@ -48,6 +48,15 @@ def test_what_is_used_must_be_harmless(write_zip, members, words):
     assert words in reason(write_zip(members))
 
 
+def test_a_size_that_a_zip_claims(write_zip):
+    path = write_zip([("masks.py", ""), ("layers.py", b"")])
+    content = bytearray(path.read_bytes())
+    at = content.rindex(LISTED) + 20
+    content[at : at + 8] = (10**9).to_bytes(4, "little") * 2
+    path.write_bytes(content)
+    assert "'layers.py': it has 1,000,000,000 bytes" in reason(path)
+
+
 def test_too_large_or_too_many_to_be_listed(write_zip, monkeypatch):
     monkeypatch.setattr(tree, "MAX_ENTRIES", 10)
     path = write_zip([("layers.py", LAYERS)])
