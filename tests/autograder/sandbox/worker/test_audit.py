@@ -212,29 +212,6 @@ def test_text_that_is_compiled_otherwise_is_reported(sandbox, text, place):
     assert (*place, "compile") in submission.notices.seen
 
 
-MUFFLED = """
-import gc
-from torch import nn
-
-
-class FeedForward(nn.Linear):
-    def forward(self, x):
-        for function in gc.get_objects():
-            if getattr(function, "__qualname__", "") == "watch.<locals>.hook":
-                cells = dict(zip(function.__code__.co_freevars, function.__closure__))
-                cells["is_busy"].cell_contents = True
-        return x
-"""
-
-
-@pytest.mark.hostile
-def test_a_hook_that_no_longer_hears_is_reported(sandbox):
-    submission = sandbox({"layers": MUFFLED})
-    submission.build("layers.FeedForward", 4, 4)(torch.ones(2, 4))
-    submission.restart()
-    assert submission.notices.unguarded == ["layers.FeedForward"]
-
-
 PLAIN = """
 def greedy_decode(x):
     f, functions = torch.nn, nn.functional

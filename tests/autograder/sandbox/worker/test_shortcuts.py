@@ -299,21 +299,27 @@ def test_kernels_refuse_after_an_ordinary_submission(sandbox):
     assert submission.notices.unguarded == [] and submission.notices.seen == []
 
 
-LYING = """
-import json
+MEDDLING = """
+import gc, json
 from torch import nn
 
 
 class FeedForward(nn.Linear):
     def forward(self, x):
-        vars(json)["dumps"] = lambda *given, dumps=json.dumps, **options: dumps(*given, **options)
+        {}
         return x
 """
+LYING = 'vars(json)["dumps"] = lambda *given, dumps=json.dumps, **options: dumps(*given, **options)'
+DEAFENING = """for function in gc.get_objects():
+            if getattr(function, "__qualname__", "") == "watch.<locals>.hook":
+                cells = dict(zip(function.__code__.co_freevars, function.__closure__))
+                cells["is_busy"].cell_contents = True"""
 
 
 @pytest.mark.hostile
-def test_who_changes_how_a_worker_answers_is_reported(sandbox):
-    submission = sandbox({"layers": LYING})
+@pytest.mark.parametrize("meddling", [LYING, DEAFENING], ids=["how a worker answers", "a hook that no longer hears"])
+def test_who_meddles_with_a_worker_is_reported(sandbox, meddling):
+    submission = sandbox({"layers": MEDDLING.format(meddling)})
     submission.build("layers.FeedForward", 4, 4)(torch.ones(2, 4))
     submission.restart()
     assert submission.notices.unguarded == ["layers.FeedForward"]
