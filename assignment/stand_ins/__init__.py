@@ -33,4 +33,4 @@ from .components import (
 from .hunting import Hunt, find
 from .models import Batch, call_after, call_copy, call_each, device_of, make_batch, search, train, watch_training
 from .own_tests import try_test
-from .watching import watch
+from .watching import left_behind, watch

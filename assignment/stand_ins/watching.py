@@ -56,6 +56,47 @@ def watch(function: Callable[..., Any], inputs: Sequence[Any], places: Sequence[
     return tensors
 
 
+SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+    "whether gradients are computed": (torch.is_grad_enabled, torch.set_grad_enabled),
+    "the default dtype": (torch.get_default_dtype, torch.set_default_dtype),
+    "the state of the random numbers": (torch.get_rng_state, torch.set_rng_state),
+}
+"""Of the whole program: how each is read and written."""
+
+
+def left_behind(subject: Any, method: str, given: list[Tensor | None], others: list[Tensor | None]) -> str:
+    """Call a function, or a method of a module, twice in each mode, with gradients; name what the calls have changed.
+
+    That is a setting of the whole program, a mode, or an argument of the first call, by the time of the second; "" for
+    nothing. In train mode a call may draw random numbers.
+    """
+    call = getattr(subject, method) if method else subject
+    parts = list(subject.modules()) if isinstance(subject, nn.Module) else []
+    modes, before = [part.training for part in parts], [read() for read, _ in SETTINGS.values()]
+    try:
+        for is_training in (True, False) if parts else (False,):
+            for part in parts:
+                part.training = is_training
+            torch.set_grad_enabled(True)
+            wanted = [read() for read, _ in SETTINGS.values()]
+            kept = [None if value is None else value.clone() for value in given]
+            call(*given)
+            call(*others)
+            for (name, (read, _)), value in zip(SETTINGS.items(), wanted, strict=True):
+                if not is_same(read(), value) and not (is_training and "random" in name):
+                    return name
+            if any(part.training is not is_training for part in parts):
+                return "the mode, train or eval, of the module or of a part of it"
+            if not all(old is None or is_equal(now, old) for now, old in zip(given, kept, strict=True)):
+                return "an argument of an earlier call"
+    finally:
+        for part, mode in zip(parts, modes, strict=True):
+            part.training = mode
+        for (_, write), value in zip(SETTINGS.values(), before, strict=True):
+            write(value)
+    return ""
+
+
 class Recorder:
     """Watches a training: what it hands to the model and to the criterion, and the gradient at each step.
 
@@ -149,6 +190,11 @@ class Recorder:
         state.append(float(self._optimizer.param_groups[0]["lr"]))
         self.steps.append(state)
         self._n_read = 0
+
+
+def is_same(value: Any, other: Any) -> bool:
+    """True if two settings, which may be tensors, are the same."""
+    return is_equal(value, other) if isinstance(other, Tensor) else value == other
 
 
 def is_equal(value: Any, other: Tensor) -> bool:

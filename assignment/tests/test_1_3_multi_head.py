@@ -40,7 +40,10 @@ SPECIAL = {"special cases": ["equal sizes", "one head", "one query", "many posit
 def test_multi_head(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     (n_heads, d_head), axes, look_at = CASES[name]
     subject = make(submission, case, n_heads, d_head, dtype=dtype)
-    subject.expect_values(draw(case, (*axes, n_heads * d_head), dtype), look_at, of=["output"])
+    inputs = draw(case, (*axes, n_heads * d_head), dtype)
+    if name == "equal sizes":
+        subject.train_unless_random(inputs)
+    subject.expect_values(inputs, look_at, of=["output"])
 
 
 @pytest.mark.item("special cases")
@@ -103,9 +106,10 @@ def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: to
     mask = case.mask(*({"b": b, "h": n_heads, "q": q, "k": k, "1": 1}[axis] for axis in axes))
     if axes == "bhqk":
         mask[:, 0] = True  # nothing is forbidden in the first head
-    expect_right_or_masks_obeyed(
-        subject, {**draw(case, (b, q, k, n_heads * d_head), dtype), "mask": mask}, "which mask does each head get?"
-    )
+    inputs = {**draw(case, (b, q, k, n_heads * d_head), dtype), "mask": mask}
+    if name == "a wide model":
+        subject.train_unless_random(inputs)
+    expect_right_or_masks_obeyed(subject, inputs, "which mask does each head get?")
 
 
 @pytest.mark.item("a query without keys")
@@ -153,6 +157,7 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked:
         inputs, others = {**inputs, "mask": case.mask(4, 5)}, masked
     elif not is_masked and subject.is_right(masked, ["output"]):  # of this mask nothing may be left below
         others = masked
+    left = partial(submission.apply, "left_behind", subject.call, "forward")
     copied: Computation = partial(submission.apply, "call_copy", subject.call)
     if not (is_masked or isinstance(subject.formulas, Exception)):  # key and value are one tensor, as a memory is
         calls = [with_one_tensor(attend, "key and value") for attend in (subject.call, subject.formulas[0], copied)]
@@ -164,4 +169,4 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked:
         return module
 
     fresh = partial(make, submission, case, 4, 3, dtype=dtype)
-    subject.expect_no_side_effects(inputs, others, fresh, *() if is_masked else (copied, another))
+    subject.expect_no_side_effects(inputs, others, left, fresh, *() if is_masked else (copied, another))

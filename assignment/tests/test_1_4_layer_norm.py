@@ -159,4 +159,5 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, dtype: tor
     inputs, others = ({"x": case.normal(2, 5, 6, scale=100.0, dtype=dtype)} for _ in range(2))
     copied = partial(submission.apply, "call_copy", subject.call)
     fresh = partial(make, submission, case, 6, dtype=dtype)
-    subject.expect_no_side_effects(inputs, others, fresh, copied, another=lambda: fresh().call)
+    left = partial(submission.apply, "left_behind", subject.call, "forward")
+    subject.expect_no_side_effects(inputs, others, left, fresh, copied, another=lambda: fresh().call)

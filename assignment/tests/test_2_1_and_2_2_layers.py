@@ -93,7 +93,10 @@ def test_masks(
     (n_heads, d_head, d_ff), axes, masks = MASKS[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     layer = layer_of(submission, case, kind, sizes, dropout=0.0, dtype=dtype)
-    expect_right_or_masks_obeyed(layer, layer.draw(axes, masks), "which attention gets which mask?")
+    inputs = layer.draw(axes, masks)
+    if masks == "two axes":
+        layer.train_unless_random(inputs)
+    expect_right_or_masks_obeyed(layer, inputs, "which attention gets which mask?")
 
 
 @pytest.mark.item("returned weights")
@@ -133,9 +136,9 @@ def test_dropout_acts_on_the_sublayers(
         # It drops nearly all: the output must be that of the same layer in which every sublayer's output is 0.
         formulas = [partial(first_without_sublayers, formula) for formula in layer.formulas]
         judged = Subject(output, ["x"], formulas, inside=partial(what_is_dropped, output, layer.formulas, kind))
-    elif layer.census.others and layer.is_random(inputs):
-        layer.call.eval()  # what these drop by themselves is free
     else:
+        if layer.census.others:  # what these drop by themselves is free
+            layer.train_unless_random(inputs)
         judged = replace(layer, inside=partial(what_is_dropped, output, layer.formulas, kind, at_rate_0=AT_RATE_0))
     judged.expect_values(inputs, look_at, of=["x"])
 
@@ -191,4 +194,5 @@ def test_gradients(
 @in_float32
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str, dtype: torch.dtype) -> None:
     layer = layer_of(submission, case, kind, Sizes(6, 2, 11), dropout=0.0, dtype=dtype)
-    expect_no_side_effects(layer, partial(layer.draw, (2, 4, 5)), "each head")
+    left = partial(submission.apply, "left_behind", layer.call, "forward")
+    expect_no_side_effects(layer, partial(layer.draw, (2, 4, 5)), left, "each head")

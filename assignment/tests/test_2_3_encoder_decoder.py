@@ -81,8 +81,8 @@ def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: s
         stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=5, rate=0.0)
     inputs = stack.draw((3, 4, 5), "none")
     stack.call.train()
-    if stack.has_own_layers and stack.is_random(inputs):
-        stack.call.eval()  # what these drop by themselves is free
+    if stack.has_own_layers:  # what these drop by themselves is free
+        stack.train_unless_random(inputs)
     look_at = "where does dropout belong? the layers are stand-ins without it here"
     stack.expect_values(inputs, look_at, of=["x"])
 
@@ -102,4 +102,5 @@ def test_gradients(
 @in_float32
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str, dtype: torch.dtype) -> None:
     stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=2, dtype=dtype)
-    expect_no_side_effects(stack, partial(stack.draw, (2, 4, 5)))
+    left = partial(submission.apply, "left_behind", stack.call, "forward")
+    expect_no_side_effects(stack, partial(stack.draw, (2, 4, 5)), left)

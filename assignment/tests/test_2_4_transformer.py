@@ -67,8 +67,11 @@ def test_masks(
 ) -> None:
     (n_heads, d_head, d_ff, n_layers), _, axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    model = ModelSubject(submission, case, sizes, (11, 11), n_layers, dtype=dtype)
+    in_training = name == "three layers"
+    model = ModelSubject(submission, case, sizes, (11, 11), n_layers, 0.0 if in_training else 0.3, dtype)
     side, inputs = model.side(method), model.draw(method, axes)
+    if in_training and not model.has_own_parts:  # what these drop by themselves is free
+        model.model.train()
     expect_right_or_masks_obeyed(side, inputs, "which mask goes where?", has_own_parts=model.has_own_parts)
 
 
@@ -118,6 +121,8 @@ def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, ca
         with torch.no_grad():
             return [tensors_in(getattr(model.model, method)(*given)) for method, given in inputs.items()]
 
+    is_idle = any(model.side(method).is_idle(model.draw(method, masks="none")) for method in PARTS)
+    expect(not is_idle, "what encode and decode return", "results of learned parts", "the same, whatever is learned")
     at_first, is_shared = results(), False
     for table in (parameter for parameter in model.parameters if tuple(parameter.shape) == (11, 4)):
         table.data.mul_(2.0)
@@ -169,4 +174,5 @@ def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: 
 @in_float32
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str, dtype: torch.dtype) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11), (11, 11), dtype=dtype)
-    expect_no_side_effects(model.side(method), partial(model.draw, method, (3, 4, 5)))
+    left = partial(submission.apply, "left_behind", model.model, method)
+    expect_no_side_effects(model.side(method), partial(model.draw, method, (3, 4, 5)), left)

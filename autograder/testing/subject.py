@@ -11,8 +11,9 @@ independently, most often by PyTorch's own function:
   after a transpose.
 - `expect_gradients`: the gradients of all inputs and parameters are the formula's, and those of parameters are not zero
   (`nonzero=[]`: each may be). Where values are wrong anyway, they need only be those of what the component computes.
-- `expect_no_side_effects`: calls leave their arguments and each other alone, and what they returned earlier. `fresh`
-  makes a component that was never called, `another` one with other parameters; `copied` calls a deep copy.
+- `expect_no_side_effects`: calls leave their arguments, each other and the program's settings alone, and what they
+  returned earlier. `left_behind` names what calls have changed beside that; `fresh` makes a component that was never
+  called, `another` one with other parameters; `copied` calls a deep copy.
 
 `assignment/expected/masks.py` has two more, in which wrong values that cost another item cost nothing again.
 """
@@ -41,7 +42,7 @@ from .arguments import (
     traits_of,
 )
 from .case import Case, Inputs
-from .comparison import NEGLIGIBLE, all_equal, expect, expect_gradients, expect_parts
+from .comparison import NEGLIGIBLE, alike, all_equal, expect, expect_gradients, expect_parts
 from .contrast import note
 from .experiments import attempted, look
 from .fitting import (
@@ -61,6 +62,9 @@ from .fitting import (
 from .observation import agreement, observe
 from .results import CheckFailed, OtherPartsError, UnreadableError
 
+LEFT = (
+    "a call changes nothing but what it returns: not the program's settings, nor a mode, nor what an earlier call got"
+)
 COPY = "a deep copy computes with parameters of its own: functions made in __init__ still use those of the original"
 
 
@@ -146,13 +150,15 @@ class Subject:
         self,
         inputs: Inputs,
         others: Inputs,
+        left_behind: Callable[..., Any],
         fresh: "Callable[[], Subject] | None" = None,
         copied: Callable[..., Any] | None = None,
         another: Callable[[], Any] | None = None,
     ) -> None:
         """Fails where a call depends on an earlier one, changes what that returned, or changes its arguments.
 
-        The others have other values of the same shapes, and may have a mask where the inputs have none. If a `fresh`
+        The others have other values of the same shapes, and may have a mask where the inputs have none. `left_behind`
+        calls the component with each of two lists of arguments, and names what else that has changed. If a `fresh`
         subject is right where this one is wrong from the start, the earlier call is to blame. The original has got
         other parameters when `copied` calls a deep copy.
         """
@@ -161,11 +167,13 @@ class Subject:
             with self._judged(others):
                 first = self.call(*arguments.values())
             expect_unchanged(arguments, others)
+            changed = left_behind(copies_of(inputs.values()), copies_of(others.values()))
+            expect(not changed, "what calls leave behind", "nothing but results", f"a change of {changed}", LEFT)
             kept = [tensor.detach().clone() for tensor in tensors_in(first)]
             try:
                 self._expect_result(first, others)
             except CheckFailed:  # what is wrong from the start depends on no earlier call, and costs another item
-                if not kept or (fresh is not None and fresh().is_right(inputs)):
+                if not kept or self.is_idle(others) or (fresh is not None and fresh().is_right(inputs)):
                     raise
                 expect_equal_calls(self.call, kept, inputs, others)
                 return
@@ -197,10 +205,24 @@ class Subject:
             return False
         return True
 
+    def is_idle(self, inputs: Inputs) -> bool:
+        """Return True if the first of what it returns is an argument, or the same with doubled parameters."""
+        learned = [parameter for parameter, _ in self.parameters]
+        results = []
+        with torch.no_grad():
+            for change in (Tensor.mul_, Tensor.div_):
+                results.append(first_part(self.call(*copies_of(inputs.values())), self.parts))
+                for parameter in learned:
+                    change(parameter, 2.0)
+        same = [value for value in inputs.values() if value is not None] + results[1:] * bool(learned)
+        return isinstance(results[0], Tensor) and any(alike(results[0], value) for value in same)
+
     def is_mostly_idle(self, inputs: Inputs) -> bool:
-        """Return True if it needs most parts, and most parameters have no effect on the first of what it returns."""
+        """Return True if it is idle, or needs most parts, and most parameters have no effect on the first result."""
         learned = [parameter for parameter, _ in self.parameters if self.needs_most_parts]
         try:
+            if self.is_idle(inputs):
+                return True
             result = first_part(call_with_copies(self.call, [*inputs.values()]), self.parts)
             gradients = torch.autograd.grad(result.square().sum(), learned, allow_unused=True)
         except CALL_FAILED:
@@ -218,6 +240,12 @@ class Subject:
                 raise
             return False
         return True
+
+    def train_unless_random(self, inputs: Inputs) -> None:
+        """Put the module into train mode, unless what it drops there makes calls with these inputs random."""
+        self.call.train()
+        if self.is_random(inputs):
+            self.call.eval()
 
     def is_random(self, inputs: Inputs) -> bool:
         """Return True if two equal calls return different results."""
