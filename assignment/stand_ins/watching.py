@@ -82,11 +82,11 @@ def left_behind(subject: Any, method: str, given: list[Tensor | None], others: l
             kept = [None if value is None else value.clone() for value in given]
             call(*given)
             call(*others)
+            if any(part.training is not is_training for part in parts):
+                return "the mode, train or eval, of the module or of a part of it"
             for (name, (read, _)), value in zip(SETTINGS.items(), wanted, strict=True):
                 if not is_same(read(), value) and not (is_training and "random" in name):
                     return name
-            if any(part.training is not is_training for part in parts):
-                return "the mode, train or eval, of the module or of a part of it"
             if not all(old is None or is_equal(now, old) for now, old in zip(given, kept, strict=True)):
                 return "an argument of an earlier call"
     finally:

@@ -27,6 +27,9 @@ Sources = Mapping[str, Source]
 Locate = Callable[[str, int], str]
 """From a module's name and a line number to the place where the student finds that line."""
 MOST_PARTS = 200
+MOST_DIGITS = 3_000
+LONG_NUMBER = re.compile(rf"0[xXoObB][\da-fA-F_]{{{MOST_DIGITS}}}")
+"""Python refuses more in decimal digits; others it reads, and cannot write."""
 LONG_NAME = re.compile(rf"(?<!\w)(?:[^\W\d]\w*+[\s\\]*+\.[\s\\]*+){{{MOST_PARTS}}}")
 """A dotted name of so many parts: Python's parser takes gigabytes for one of 50,000, since it joins them one by one."""
 ADAPTERS = "adapters"
@@ -113,6 +116,8 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
     """The syntax tree of a module, or what is wrong with it; compiled as a notebook's cell, more is found."""
     if LONG_NAME.search(text):
         return SyntaxError(f"a name of more than {MOST_PARTS} parts")
+    if LONG_NUMBER.search(text):
+        return SyntaxError(f"a number of more than {MOST_DIGITS} digits")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like

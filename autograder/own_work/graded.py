@@ -17,7 +17,7 @@ from foundation.command_line import UserError
 from ..intake.sources import tree_of
 from ..intake.submission import Intake
 from ..running.collected_tests import CollectedTests
-from ..sandbox.errors import SubmissionError, SubmissionTimeoutError
+from ..sandbox.errors import SandboxUnavailableError, SubmissionError, SubmissionTimeoutError
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
 from ..testing.results import CheckFailed, Outcome, State, TaskResult, judge_task
@@ -101,6 +101,11 @@ def judge_own_work(intake: Intake, task: Task, bench: Bench, known: Known, seed:
     except SubmissionError as error:
         state = State.TIMEOUT if isinstance(error, SubmissionTimeoutError) else State.ERROR
         return TaskResult(task, state, 0.0, f"{module}.py: {error}", traceback=error.student_traceback)
+    except SandboxUnavailableError:
+        raise
+    except Exception as error:  # ours, over something unexpected in the submission: it costs no other task
+        state, message = bench.tests.describe(error)
+        return TaskResult(task, state, 0.0, message)
 
 
 def _judge_tests(intake: Intake, task: Task, bench: Bench, known: Known, seed: int) -> TaskResult:

@@ -234,7 +234,7 @@ def student_of(component: str, sources: Sources) -> str:
         raise NotImplementedError(todo)
     defaults = function.args.defaults if isinstance(function, ast.FunctionDef) else []
     name = defaults[-1].value if defaults and isinstance(defaults[-1], ast.Constant) else ""
-    if not isinstance(name, str) or not name.strip():
+    if not isinstance(name, str) or not (name.strip() and name.isprintable()):
         raise NotImplementedError(f"your name, as `student` of {function.name}")
     return name
 

@@ -32,7 +32,7 @@ from ..course.assignment_code import table_of
 from ..intake.sources import Sources
 from ..running.collection import InProcessSubmission
 from ..testing.case import Case, SubmissionUnderTest, number_of
-from ..testing.comparison import fail
+from ..testing.comparison import all_equal, fail
 from .student_lines import Change, definition_of, lines_of, listing_of, mixed, todo_in
 from .versions import MOST_TRIED, Versions, expect_passed
 
@@ -147,11 +147,14 @@ def watch(submission: SubmissionUnderTest, scene: Scene, places: Sequence[Place]
 
 
 def shapes_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[tuple[Place, tuple[int, ...]]]:
-    """Yield where to ask for a shape, each shape once: those that are handed over last, those of many axes first."""
+    """Yield where to ask for a shape, each shape once: those that are handed over last, those of many axes first.
+
+    An argument itself, whose shape stands in the question, is not asked about.
+    """
     given = {tuple(tensor.shape) for tensor in scene.tensors}
     first: dict[tuple[int, ...], Place] = {}
     for place, value in draw.sample(sights, len(sights)):
-        if value.ndim:
+        if value.ndim and not any(all_equal([value], [tensor]) for tensor in scene.tensors):
             first.setdefault(tuple(value.shape), place)
     for shape in sorted(first, key=lambda shape: (shape in given, -len(shape))):
         yield first[shape], shape

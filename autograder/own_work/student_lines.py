@@ -64,18 +64,29 @@ def definitions_of(text: str) -> dict[str, ast.FunctionDef | ast.ClassDef]:
 
 
 def lines_of(component: str, sources: Sources) -> dict[int, str]:
-    """Return a component's lines by their numbers in its module; not docstrings, imports, comments and blank lines."""
+    """Return a component's lines by their numbers in its module; not docstrings, imports, comments and blank lines.
+
+    What would leave a block without any statement stays: the lines are Python.
+    """
     definition = definition_of(component, sources)
+    blocks = [getattr(node, name, []) for node in ast.walk(definition) for name in ("body", "orelse", "finalbody")]
     hidden = {
         number
-        for node in ast.walk(definition)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        for block in blocks
+        if isinstance(block, list) and not all(map(_says_nothing, block))
+        for node in block
+        if _says_nothing(node)
         for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
     lines = sources[component.partition(".")[0]][1].split("\n")
     numbered = list(enumerate(lines, start=1))[definition.lineno - 1 : definition.end_lineno]
     return {n: line.rstrip() for n, line in numbered if n not in hidden and not COMMENT.fullmatch(line)}
+
+
+def _says_nothing(node: ast.stmt) -> bool:
+    """True of a docstring, another constant, or an import."""
+    is_constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return is_constant or isinstance(node, (ast.Import, ast.ImportFrom))
 
 
 def listing_of(lines: Mapping[int, str]) -> str:

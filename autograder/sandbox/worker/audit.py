@@ -16,13 +16,13 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import torch
 
 from .failures import AT_IMPORT, ForbiddenShortcut
-from .instruments import BY_NAME, NESTED, REPLACED, VALUE
+from .instruments import BY_NAME, NESTED, OF_CLASS, REPLACED, VALUE
 from .messages import MAGIC, PREFIX
 
 EVENTS = """
@@ -43,6 +43,7 @@ USUAL = {
     "logging": "sys._getframe f_code tb_frame compile",
     "warnings": "sys._getframe f_code",
     "traceback": "f_code tb_frame compile",
+    "traceback.format_stack": "sys._getframe",
     "ast": "compile",
     "inspect._has_code_flag": "__code__",
     "inspect._signature_from_function": "__code__ __defaults__ __kwdefaults__",
@@ -59,6 +60,8 @@ HAND_OUT = ("walk_tb", "currentframe", "<lambda>", "compile_telling", "run_telli
 """Functions of these modules that ordinary code does not call."""
 IMPORTS = "worker/loading"
 """Has text compiled and executed by others only."""
+BY_COMPUTED_NAMES = {"getattr", "setattr", "delattr", "vars", "__dict__", "attrgetter", "__getattribute__"}
+"""What a function of a library must not use that is taken from its class, since it can get any object as its own."""
 HARMLESS = r"torch\._[a-z]\w*"
 """Names of which there are hundreds: many of these use up nobody else's places."""
 MOST, MOST_OF_ONE, MOST_HARMLESS = 400, 3, 40
@@ -103,13 +106,15 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     hand_out, reported, is_busy, most, asked = {*HAND_OUT}, set[tuple[str, int, str]](), False, MOST, ASKED
     counts, most_of, is_harmless = dict[str, int](), (MOST_OF_ONE, MOST_HARMLESS), re.compile(HARMLESS).fullmatch
     count, is_kind, of_type, text, kind, can_call = len, issubclass, type, str, type, callable
+    functions, properties, codes = FunctionType, property, CodeType
+    code_of, uses_none = vars(FunctionType)["__code__"].__get__, frozenset(BY_COMPUTED_NAMES).isdisjoint
     contents: Any = vars(ModuleType)["__dict__"].__get__
     lineage, names_of, home_of, full_name = (
         vars(type)[f"__{name}__"].__get__ for name in ("mro", "dict", "module", "qualname")
     )
     modules = [(name, module) for name, module in sys.modules.items() if isinstance(module, ModuleType)]
     known, names_known = {id(module): name for name, module in modules}, {name for name, _ in modules}
-    told_names, replaced, as_value, identity, number = NAMES, REPLACED, VALUE, id, int
+    told_names, replaced, as_value, of_class, identity, number = NAMES, REPLACED, VALUE, OF_CLASS, id, int
     getframe, write = sys._getframe, os.write
     prefix, magic = PREFIX.pack, MAGIC
 
@@ -149,9 +154,11 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
             return arguments[0] if of_type(arguments[0]) is text and arguments[0].isalnum() else ""
         if event == as_value:
             return f"{known.get(identity(arguments[0]), 'an own module')} as a value"
-        if event not in attributes and event not in (by_name, replaced) or of_type(arguments[1]) is not text:
+        if event not in attributes and event not in (by_name, replaced, of_class) or of_type(arguments[1]) is not text:
             return ""
         owner, name, *_ = arguments
+        if event == of_class:
+            return f".{name} of a class" if name != "__init__" and reads_by_name(owner, name) else ""
         if event in attributes or not name.isidentifier():
             return name if name in attributes.get(event, ()) else ""
         full, others = "", list[Mapping[str, Any]]()
@@ -163,9 +170,25 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
             module, outer = home_of(owner), full_name(owner)
             if of_type(module) is of_type(outer) is text and module in names_known:
                 full, others = f"{module}.{outer}.{name}", [*map(names_of, lineage(owner))]
+        elif event == replaced and of_type(owner) is functions and code_of(owner).co_filename not in quoted:
+            return f".{name} of a function replaced"
         if event == replaced and any(name[:2] == "__" or can_call(names[name]) for names in others if name in names):
             return f"{full} replaced"
         return name if is_internal(f".{name}") else ""
+
+    def reads_by_name(owner: type, name: str) -> bool:
+        """True if an attribute of a class is a function or a property of a library that `reaches` others."""
+        for names in map(names_of, lineage(owner)):
+            if name in names:
+                value = names[name]
+                parts = (value.fget, value.fset, value.fdel) if of_type(value) is properties else (value,)
+                return any(reaches(code_of(part)) for part in parts if of_type(part) is functions)
+        return False
+
+    def reaches(code: CodeType) -> bool:
+        """True if a library's code reaches attributes by names that it computes."""
+        inner = (part for part in code.co_consts if of_type(part) is codes)
+        return code.co_filename not in quoted and (not uses_none(code.co_names) or any(map(reaches, inner)))
 
     def culprit(frame: FrameType | None, name: str) -> tuple[str, int] | None:
         """The line of a submission that does this; None where it is somebody else's doing."""

@@ -14,13 +14,15 @@ import dataclasses
 import os
 import sys
 import warnings
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import partial
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 BY_NAME = "submission.attribute"
 """The event of a built-in function that reaches an attribute by its name; its arguments are the object and the name."""
+OF_CLASS = "submission.class"
+"""The event of an attribute that is read from a class, with the same arguments."""
 REPLACED = "submission.replaced"
 """The event of an attribute that is written or deleted, with the same arguments."""
 VALUE = "submission.value"
@@ -41,13 +43,14 @@ def telling(function: Callable[..., Any], event: str, audit: Callable[..., None]
     return reach
 
 
-def told(event: str, kinds: tuple[type, ...]) -> Callable[[object, str], object]:
-    """A function that returns an object, and raises the event if it is of these kinds."""
-    audit, is_kind, of_type = sys.audit, issubclass, type
+def told(events: Mapping[type, str]) -> Callable[[object, str], object]:
+    """A function that returns an object, and raises the event of its kind, if that has one."""
+    audit, is_kind, of_type, pairs = sys.audit, issubclass, type, (*events.items(),)
 
     def tell(owner: object, name: str) -> object:
-        if is_kind(of_type(owner), kinds):
-            audit(event, owner, name)
+        for kind, event in pairs:
+            if is_kind(of_type(owner), kind):
+                audit(event, owner, name)
         return owner
 
     return tell
@@ -83,7 +86,8 @@ def hearing() -> tuple[Callable[..., Any], ...]:
 
 READS, WRITES, HEAR, HEAR_FIRST, HEAR_ALL = (os.urandom(16) for _ in range(5))
 MARKS = dict(zip((HEAR, HEAR_FIRST, HEAR_ALL), hearing(), strict=True))
-MARKS |= {READS: told(BY_NAME, (ModuleType,)), WRITES: told(REPLACED, (ModuleType, type))}
+MARKS[READS] = told({ModuleType: BY_NAME, type: OF_CLASS})
+MARKS[WRITES] = told(dict.fromkeys((ModuleType, type, FunctionType), REPLACED))
 """Stand in a syntax tree for functions: those that are told of attributes that are read and written, and the above."""
 VALUES: dict[type[ast.AST], tuple[str, ...]] = {
     **dict.fromkeys((ast.keyword, ast.Return, ast.Yield, ast.Assign, ast.AugAssign), ("value",)),

@@ -14,6 +14,7 @@ import ctypes
 import inspect
 import linecache
 import operator
+import os
 import re
 import sys
 import warnings
@@ -44,6 +45,9 @@ BELOW_THE_DISPATCHER = {
     torch._C.Node: ("g_", "gs_"),
 }
 """Functions and methods with whose results PyTorch's static runtime calls kernels without it."""
+
+COPIES = ("torch.ao", "torch.masked", "torch.onnx", "torch._numpy", "torch.nn.utils._expanded_weights")
+"""Packages in which PyTorch has its layers again, and which no submission needs."""
 
 
 def refuse(
@@ -141,8 +145,22 @@ def refusal(name: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-def stop(value: Any, name: str) -> list[FunctionType]:
-    """Make a function, or each method of a class, raise; return these functions.
+def stop_copies() -> None:
+    """Make all functions raise that the loaded modules of COPIES define.
+
+    It is for the zygote: in each worker it would take as long as all else. A class has functions of other packages,
+    too, such as an enumeration's: these stay.
+    """
+    for name in COPIES:
+        modules = [module for at, module in [*sys.modules.items()] if f"{at}.".startswith(f"{name}.")]
+        parts = {id(part): part for module in modules for part in vars(module).values()}.values()
+        own = [part for part in parts if isinstance(part, (type, FunctionType)) and part.__module__.startswith(name)]
+        for part in own:
+            stop(part, part.__name__, f"{os.sep}{name.replace('.', os.sep)}{os.sep}")
+
+
+def stop(value: Any, name: str, within: str = "") -> list[FunctionType]:
+    """Make a function, or each method of a class, raise if its file is within a folder; return these functions.
 
     Private and static methods, too: each computes a part of what is forbidden. Their code is replaced, so that a method
     that was taken from its class raises as well.
@@ -154,9 +172,18 @@ def stop(value: Any, name: str) -> list[FunctionType]:
 
     members = vars(value).values() if isinstance(value, type) else [value]
     functions = [getattr(member, "__func__", member) for member in members]
-    functions = [function for function in functions if isinstance(function, FunctionType)]
+    functions = [f for function in functions if isinstance(function, FunctionType) for f in unwrapped(function)]
+    functions = [function for function in functions if within in function.__code__.co_filename]
     for function in functions:
         free = function.__code__.co_freevars  # that of a method with `super()` has one
         function.__code__ = refuse_any.__code__.replace(co_freevars=free)
         function.__defaults__, function.__kwdefaults__ = None, by
     return functions
+
+
+def unwrapped(function: Any) -> list[FunctionType]:
+    """A function, and all that its decorators say they wrap."""
+    chain = [function]
+    while (function := getattr(function, "__wrapped__", None)) is not None and function not in chain:
+        chain.append(function)
+    return [each for each in chain if isinstance(each, FunctionType)]

@@ -22,6 +22,7 @@ from typing import IO
 
 from .peers import Worker
 from .running import compile_nothing
+from .shortcuts import stop_copies
 from .surroundings import PR_SET_DUMPABLE, PR_SET_PDEATHSIG, collapse_memory, import_common, load_plots, prctl, warm_up
 
 MOST_DESCRIPTORS = 250
@@ -40,6 +41,7 @@ def main() -> None:
     compile_nothing()
     os.getcwd = lambda: "/"  # the system call is denied to workers; `os.path.abspath(__file__)` is no reason to fail
     warm_up()
+    stop_copies()
     gc.collect()
     gc.freeze()  # what is here now is shared with the forks, and never looked at again
     collapse_memory()

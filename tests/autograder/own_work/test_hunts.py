@@ -118,8 +118,9 @@ def test_what_is_missing_for_a_hunt_is_one_line(changes, name, message):
 
 def test_the_name_is_read_and_not_run():
     text = "def findings(hunts, student=print('run')):\n    return {}\n"
-    with pytest.raises(NotImplementedError, match="your name"):
-        student_of("hunts.findings", {"hunts": ("hunts.py", text)})
+    for no_name in ("print('run')", "'\\ud800anna'", "' '"):
+        with pytest.raises(NotImplementedError, match="your name"):
+            student_of("hunts.findings", {"hunts": ("hunts.py", text.replace("print('run')", no_name))})
     assert student_of("hunts.findings", {"hunts": ("hunts.py", text.replace("print('run')", '"anna"'))}) == "anna"
 
 

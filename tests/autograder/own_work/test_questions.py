@@ -164,6 +164,24 @@ def test_shapes_and_numbers_are_asked_about_numbered_lines(plain):
         assert f"of line {question.marked}" in question.text[-1]
 
 
+IDLE = """
+def scaled_dot_product_attention(query, key, value, mask=None):
+    if mask is not None:
+        import math
+    else:
+        ...
+    same = query
+    return same, value
+"""
+
+
+def test_an_argument_is_no_answer_and_any_block_can_be_read(plain):
+    submission = InProcessSubmission({"attention": ("attention.py", IDLE)}, ASSIGNMENT)
+    asked = find(ATTENTION, submission, ASSIGNMENT)
+    assert asked.questions == () and "import math" in asked.listing
+    submission.close()
+
+
 def test_a_change_asks_anew_and_a_comment_does_not(plain):
     assert asked_at_home(PLAIN.replace("# Forbidden keys.", "# Keys that are forbidden.\n    # At all.")) == plain
     assert asked_at_home(PLAIN.replace("-1e9", "-1e8")).tag != plain.tag

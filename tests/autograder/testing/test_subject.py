@@ -27,7 +27,7 @@ def expect(function, x=X, formulas=(double,), **options):
 
 
 def expect_no_side_effects(function):
-    Subject(function, ["y"], [double]).expect_no_side_effects({"x": X}, {"x": X.flip(0)})
+    Subject(function, ["y"], [double]).expect_no_side_effects({"x": X}, {"x": X.flip(0)}, lambda *given: "")
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

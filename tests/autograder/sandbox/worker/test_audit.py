@@ -82,6 +82,10 @@ class Muted(str):  # runs in the hook, which does not hear itself, if that does 
     __format__ = __hash__ = __eq__ = lambda *given: print("REACHED") or 1
 
 
+class Mine(nn.LSTM):
+    pass
+
+
 class Posing:
     __module__ = "torch"
 
@@ -156,6 +160,10 @@ REPORTED = {  # code -> the name that is reported
     "from . import layers; [*map(print, [layers])]": "an own module as a value",
     "dataclasses.dataclass(type('X', (), {'__annotations__': {'masked': 0}})).__repr__(torch)": "torch.masked",
     "tqdm.utils.ObjectWrapper(own)": "tqdm.utils.ObjectWrapper",
+    "nn.ParameterDict.__getitem__(own, '__glo' + 'bals__')": ".__getitem__ of a class",
+    "nn.LSTM.all_weights.fget": ".all_weights of a class",
+    "Mine.all_weights": ".all_weights of a class",
+    "nn.functional.relu._key_to_attr = str": "._key_to_attr of a function replaced",
     "class Holder: import sys as held": "sys as a value",
     "class Holder: held = sys": "sys as a value",
     "class Holder: (held := sys)": "sys as a value",
@@ -183,9 +191,13 @@ def test_what_a_way_round_needs_is_reported(sandbox, line):
     assert ("decode", number, REPORTED[line]) in submission.notices.seen or not REPORTED[line]
 
 
-def test_text_that_nobody_can_search_does_not_run(sandbox):
-    submission = sandbox({"decode": f"# {'a.' * 300}\ndef greedy_decode():\n    pass\n"})
-    with pytest.raises(SubmissionError, match=r"decode\.py cannot be read: a name of more than 200 parts"):
+@pytest.mark.parametrize(
+    "line, words",
+    [("a." * 300, "a name of more than 200 parts"), (f"0x{'f' * 4000}", "a number of more than 3000 digits")],
+)
+def test_text_that_nobody_can_search_does_not_run(sandbox, line, words):
+    submission = sandbox({"decode": f"# {line}\ndef greedy_decode():\n    pass\n"})
+    with pytest.raises(SubmissionError, match=rf"decode\.py cannot be read: {words}"):
         submission.call("decode.greedy_decode")
 
 
@@ -218,6 +230,9 @@ def greedy_decode(x):
     for lib in (torch, functions):
         assert hasattr(lib, "relu") and "relu" in dir(lib)
     lib = functions if f is nn else torch
+    nn.Module.__init__(Mine(2, 2))
+    Mine.reset_parameters(Mine(2, 2))
+    greedy_decode.calls = 1
     return getattr(lib, "relu")(x)
 """
 
