@@ -78,6 +78,7 @@ def left_behind(subject: Any, method: str, given: list[Tensor | None], others: l
             for part in parts:
                 part.training = is_training
             torch.set_grad_enabled(True)
+            torch.rand(())  # which tells a generator that is seeded in each call from one that is left alone
             wanted = [read() for read, _ in SETTINGS.values()]
             kept = [None if value is None else value.clone() for value in given]
             call(*given)
