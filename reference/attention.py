@@ -2,7 +2,8 @@
 
 Shapes: b batch · h heads · q query positions · k key positions · d = d_model · d_k = d_head = d / h.
 Masks are boolean, True = may attend: (q, k), or four axes broadcastable to (b, h, q, k).
-A component leaves its arguments as they are, keeps nothing from one call to the next, and works in float32 and float64.
+A component leaves its arguments, its mode and the settings of the program as they are, keeps nothing from one call to
+the next, and works in float32 and float64.
 Paper: Vaswani et al. 2017, section 3.2. The paper's Q, K, V are `query`, `key`, `value` here.
 """
 

@@ -1,7 +1,8 @@
 """Tokens and positions as vectors: the bottom of the encoder and of the decoder.
 
 Shapes: b batch · s positions · d = d_model.
-A component leaves its arguments as they are, and keeps nothing from one call to the next.
+A component leaves its arguments, its mode and the settings of the program as they are, and keeps nothing from one call
+to the next.
 Paper: Vaswani et al. 2017, "Attention Is All You Need", sections 3.4 (embedding), 3.5 (positions) and 5.4 (dropout).
 """
 

@@ -2,7 +2,8 @@
 
 Shapes: b batch · s source length · t target length · h heads · d = d_model.
 Masks are boolean, True = may attend; None = no restriction.
-A component leaves its arguments as they are, keeps nothing from one call to the next, and works in float32 and float64.
+A component leaves its arguments, its mode and the settings of the program as they are, keeps nothing from one call to
+the next, and works in float32 and float64.
 Papers: Vaswani et al. 2017, sections 3.1, 3.3 and 5.4 (the paper's d_ff is `d_ff`); Ba et al. 2016, "Layer
 Normalization", section 3; for `norm_first` Xiong et al. 2020, "On Layer Normalization in the Transformer
 Architecture", figure 1b.

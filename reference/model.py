@@ -2,7 +2,8 @@
 
 Shapes: b batch · s source length · t target length · h heads · d = d_model.
 Masks are boolean, True = may attend; None = no restriction.
-A component leaves its arguments as they are, keeps nothing from one call to the next, and works in float32 and float64.
+A component leaves its arguments, its mode and the settings of the program as they are, keeps nothing from one call to
+the next, and works in float32 and float64.
 Paper: Vaswani et al. 2017, section 3 and figure 1.
 """
 
