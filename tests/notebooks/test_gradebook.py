@@ -42,6 +42,7 @@ c.CourseDirectory.root = {root!r}
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_the_whole_round(course, tmp_path) -> None:
     """One student hands in a notebook, another files.
 

@@ -45,6 +45,7 @@ def test_training_before_all_is_written_names_the_part_in_one_line(course, tmp_p
 @pytest.mark.slow
 # Jupyter's own: sockets that are left to the garbage collector, loops that are closed late.
 @pytest.mark.filterwarnings("default::ResourceWarning", "default::DeprecationWarning")
+@pytest.mark.nightly
 def test_from_the_first_answer_to_translations(course, package, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     monkeypatch.setenv("HOME", str(tmp_path))

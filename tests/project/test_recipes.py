@@ -86,6 +86,7 @@ def test_a_misconception_is_added_in_ten_minutes(run, kit):
     assert len(steps) == 2 and "1 faults, 1 found" in run("\n".join(steps), kit)
 
 
+@pytest.mark.nightly
 def test_a_task_is_added_in_an_afternoon(run, kit):
     page, assignment = "CONTRIBUTING.md", kit / "assignment"
     for path, begin in (
@@ -111,6 +112,7 @@ def test_a_task_is_added_in_an_afternoon(run, kit):
     assert "survivors: 3" in said and "names three" in (ROOT / page).read_text()
 
 
+@pytest.mark.nightly
 def test_a_course_s_own_model_is_tried_like_any_other(run, kit):
     commands = block("docs/how-to/own-model.md", "python -m pytest -c")
     path = "tests/autograder/grading/adapters/whole"

@@ -100,6 +100,7 @@ def test_a_hunt_shows_one_quiet_change(asked, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_student_gets_the_same_questions_all_term_and_others_get_others(examiner, intake, monkeypatch):
     monkeypatch.setattr(examiner, "_n_questions", 3)
     once, again = (examiner.sheet("anna", "Anna", intake) for _ in range(2))
