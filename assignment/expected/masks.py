@@ -144,15 +144,13 @@ def expect_one_mask_for_each_head(subject: Subject, inputs: Inputs, look_at: str
     expect_close(output(mask), whole + sum(changes), label, look_at, TOLERANCE_OF_FLOAT32)
 
 
-def expect_no_side_effects(
-    subject: Subject, draw_inputs: Callable[[str], Inputs], left_behind: Callable[..., Any], masks: str = "padding"
-) -> None:
-    """Fail where a call has side effects, with these masks or, where they do not work, without."""
+def draw_pair(subject: Subject, draw_inputs: Callable[[str], Inputs], masks: str = "padding") -> tuple[Inputs, Inputs]:
+    """Two draws of inputs, with these masks or, where they do not work, without; it has been called with the second."""
     others = draw_inputs(masks)
     if not subject.works(others):  # the same inputs again below: a call must not have seen others before
         masks = "none"
         others = draw_inputs(masks)
-    subject.expect_no_side_effects(draw_inputs(masks), others, left_behind)
+    return draw_inputs(masks), others
 
 
 def expect_right_or_finite(

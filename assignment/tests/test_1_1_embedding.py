@@ -10,6 +10,7 @@ from assignment.expected.readings import embedding as make
 from assignment.expected.readings import learned_by, shapes_of
 from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
+from autograder.testing.side_effects import expect_no_side_effects
 
 pytestmark = pytest.mark.task_1_1
 
@@ -105,4 +106,4 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, dtype: tor
     inputs, others = ({"tokens": case.tokens(12, 2, 5)} for _ in range(2))
     fresh = partial(make, submission, case, 12, 4, dtype=dtype)
     left = partial(submission.apply, "left_behind", subject.call, "forward")
-    subject.expect_no_side_effects(inputs, others, left, fresh, another=lambda: fresh().call)
+    expect_no_side_effects(subject, inputs, others, left, fresh, another=lambda: fresh().call)

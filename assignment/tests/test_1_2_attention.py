@@ -18,6 +18,7 @@ from autograder.testing.case import (
     earlier_keys,
     in_float32,
 )
+from autograder.testing.side_effects import expect_no_side_effects
 from autograder.testing.subject import Subject
 
 pytestmark = pytest.mark.task_1_2
@@ -180,6 +181,6 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked:
     mask = case.mask(2, 1, 4, 5)
     if is_masked and subject.works(others | {"mask": mask}):
         inputs["mask"], others["mask"] = case.mask(2, 1, 4, 5), mask
-    subject.expect_no_side_effects(
-        inputs, others, partial(submission.apply, "left_behind", "attention.scaled_dot_product_attention", "")
+    expect_no_side_effects(
+        subject, inputs, others, partial(submission.apply, "left_behind", "attention.scaled_dot_product_attention", "")
     )

@@ -18,6 +18,7 @@ from autograder.testing.arguments import CONVERTED
 from autograder.testing.case import Case, Inputs, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
 from autograder.testing.comparison import fail
 from autograder.testing.fitting import Computation
+from autograder.testing.side_effects import expect_no_side_effects
 from autograder.testing.subject import Subject
 
 pytestmark = pytest.mark.task_1_3
@@ -169,4 +170,4 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked:
         return module
 
     fresh = partial(make, submission, case, 4, 3, dtype=dtype)
-    subject.expect_no_side_effects(inputs, others, left, fresh, *() if is_masked else (copied, another))
+    expect_no_side_effects(subject, inputs, others, left, fresh, *() if is_masked else (copied, another))

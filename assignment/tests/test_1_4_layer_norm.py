@@ -16,6 +16,7 @@ from assignment.expected.readings import layer_norm as make
 from autograder.testing.arguments import CONVERTED
 from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
 from autograder.testing.comparison import expect, expect_shape, run_backward
+from autograder.testing.side_effects import expect_no_side_effects
 
 pytestmark = pytest.mark.task_1_4
 
@@ -160,4 +161,4 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, dtype: tor
     copied = partial(submission.apply, "call_copy", subject.call)
     fresh = partial(make, submission, case, 6, dtype=dtype)
     left = partial(submission.apply, "left_behind", subject.call, "forward")
-    subject.expect_no_side_effects(inputs, others, left, fresh, copied, another=lambda: fresh().call)
+    expect_no_side_effects(subject, inputs, others, left, fresh, copied, another=lambda: fresh().call)

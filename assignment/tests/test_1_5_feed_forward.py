@@ -20,6 +20,7 @@ from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, ea
 from autograder.testing.comparison import alike, expect_shape
 from autograder.testing.fitting import Candidates, Computation
 from autograder.testing.results import CheckFailed
+from autograder.testing.side_effects import expect_no_side_effects
 from autograder.testing.subject import Subject
 
 pytestmark = pytest.mark.task_1_5
@@ -149,4 +150,4 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, dtype: tor
     copied = partial(submission.apply, "call_copy", subject.call)
     fresh = partial(make, submission, case, 8, 9, dtype=dtype)
     left = partial(submission.apply, "left_behind", subject.call, "forward")
-    subject.expect_no_side_effects(inputs, others, left, fresh, copied, another=lambda: fresh().call)
+    expect_no_side_effects(subject, inputs, others, left, fresh, copied, another=lambda: fresh().call)

@@ -5,11 +5,11 @@ from functools import partial
 import pytest
 import torch
 
-from autograder.testing.arguments import expect_unchanged
 from autograder.testing.case import Case, SubmissionUnderTest, earlier_keys, row_of
 from autograder.testing.comparison import expect, expect_same
 from autograder.testing.observation import about_mask
 from autograder.testing.results import observing
+from autograder.testing.side_effects import expect_unchanged
 
 pytestmark = pytest.mark.task_1_6
 

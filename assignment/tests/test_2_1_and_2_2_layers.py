@@ -28,13 +28,14 @@ from torch import Tensor
 from assignment.expected.dropout import expect_dropped_entries
 from assignment.expected.flows import flow_of
 from assignment.expected.layers import Sizes
-from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
+from assignment.expected.masks import draw_pair, expect_right_or_masks_obeyed
 from assignment.expected.subjects import PARTS_OF_LAYERS as RETURNED
 from assignment.expected.subjects import layer as layer_of
 from autograder.testing.case import ALMOST_ALL, Case, SubmissionUnderTest, each_dtype, in_dtypes, in_float32, rows_of
 from autograder.testing.comparison import alike
 from autograder.testing.fitting import Computation, first_part
 from autograder.testing.results import OtherPartsError
+from autograder.testing.side_effects import expect_no_side_effects
 from autograder.testing.subject import Subject
 
 LAYERS = [
@@ -195,4 +196,4 @@ def test_gradients(
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str, dtype: torch.dtype) -> None:
     layer = layer_of(submission, case, kind, Sizes(6, 2, 11), dropout=0.0, dtype=dtype)
     left = partial(submission.apply, "left_behind", layer.call, "forward")
-    expect_no_side_effects(layer, partial(layer.draw, (2, 4, 5)), left, "each head")
+    expect_no_side_effects(layer, *draw_pair(layer, partial(layer.draw, (2, 4, 5)), "each head"), left)

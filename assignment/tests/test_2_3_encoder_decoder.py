@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from assignment.expected.layers import Sizes
-from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
+from assignment.expected.masks import draw_pair, expect_right_or_masks_obeyed
 from assignment.expected.own_parts import PARTS_OF_STACKS as PARTS
 from assignment.expected.subjects import stack as stack_of
 from autograder.testing.case import DTYPES, Case, SubmissionUnderTest, in_dtypes, in_float32, rows_of
+from autograder.testing.side_effects import expect_no_side_effects
 
 STACKS = [
     pytest.param("Encoder", False, marks=pytest.mark.task_2_3, id="Encoder"),
@@ -103,4 +104,4 @@ def test_gradients(
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str, dtype: torch.dtype) -> None:
     stack = stack_of(submission, case, kind, Sizes(6, 2, 11), n_layers=2, dtype=dtype)
     left = partial(submission.apply, "left_behind", stack.call, "forward")
-    expect_no_side_effects(stack, partial(stack.draw, (2, 4, 5)), left)
+    expect_no_side_effects(stack, *draw_pair(stack, partial(stack.draw, (2, 4, 5))), left)

@@ -12,13 +12,14 @@ import torch
 from torch import Tensor
 
 from assignment.expected.layers import Sizes
-from assignment.expected.masks import expect_no_side_effects, expect_right_or_masks_obeyed
+from assignment.expected.masks import draw_pair, expect_right_or_masks_obeyed
 from assignment.expected.subjects import PARTS_OF_MODELS as PARTS
 from assignment.expected.subjects import ModelSubject
 from autograder.testing.arguments import copies_of
 from autograder.testing.case import ALMOST_ALL, DTYPES, Case, SubmissionUnderTest, in_dtypes, in_float32, rows_of
 from autograder.testing.comparison import all_equal, expect, expect_gradients, run_backward
 from autograder.testing.fitting import first_part, tensors_in
+from autograder.testing.side_effects import expect_no_side_effects
 
 MODELS = [
     pytest.param(False, marks=pytest.mark.task_2_4, id="post-norm"),
@@ -175,4 +176,5 @@ def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: 
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str, dtype: torch.dtype) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11), (11, 11), dtype=dtype)
     left = partial(submission.apply, "left_behind", model.model, method)
-    expect_no_side_effects(model.side(method), partial(model.draw, method, (3, 4, 5)), left)
+    side = model.side(method)
+    expect_no_side_effects(side, *draw_pair(side, partial(model.draw, method, (3, 4, 5))), left)

@@ -1,6 +1,6 @@
 """The arguments of a call: the copies that a submission gets, and whether it leaves them alone, in words.
 
-A component that writes into its arguments fails one test, `expect_unchanged`. In all others it is judged as if it had
+A component that writes into its arguments fails one test (`side_effects.py`). In all others it is judged as if it had
 left them alone.
 """
 
@@ -15,10 +15,9 @@ from torch import Tensor
 
 from ..sandbox.worker.running import has_changed, keep, undisturbed
 from .case import Inputs
-from .comparison import all_equal, expect, fail
 from .experiments import attempted
-from .fitting import CALL_FAILED, tensors_in
-from .results import CHANGED, INPUTS, OBSERVED, CheckFailed, UnreadableError
+from .fitting import CALL_FAILED
+from .results import INPUTS, OBSERVED, CheckFailed, UnreadableError
 
 quotes: dict[str, Callable[[int], str]] = {}
 """For the files of submissions in this process: from a line's number to its place and the line, "" for others' code."""
@@ -35,7 +34,6 @@ MIXED = (
 )
 CONVERTED = "The arguments have one dtype: does a step convert to another, or make a tensor without dtype=?"
 STATE = "a call must not depend on earlier ones or on chance (dropout): keep nothing on self, in globals or in defaults"
-IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
 
 
 def copy_of(value: Tensor | None, with_gradients: bool = False, is_plain: bool = True) -> Tensor | None:
@@ -71,23 +69,6 @@ def call_with_copies(function: Callable[..., Any], arguments: Sequence[Tensor | 
 def clones_of(arguments: Iterable[Tensor | None]) -> list[Tensor | None]:
     """Copies through which gradients reach the arguments."""
     return [None if argument is None else argument.clone() for argument in arguments]
-
-
-def expect_unchanged(given: Inputs, before: Inputs) -> None:
-    """Fail where a call has changed an argument."""
-    for name, value in given.items():
-        old = before[name]
-        if value is not None and old is not None and not all_equal([value.detach()], [old.detach()]):
-            fail(f"{name} after the call", "unchanged values", CHANGED, IN_PLACE)
-
-
-def expect_equal_calls(function: Callable[..., Any], kept: Sequence[Tensor], inputs: Inputs, others: Inputs) -> None:
-    """Fail unless equal calls give equal results, and other calls other ones; `others` have given `kept`."""
-    calls = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
-    again, other, *more = ([x.detach().clone() for x in tensors_in(function(*given))] for given in calls)
-    for before, after in ((kept, again), *((other, repeated) for repeated in more)):
-        expect(all_equal(before, after), "the same call, after others", "the same result", "another one", STATE)
-    expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)
 
 
 @contextmanager

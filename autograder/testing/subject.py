@@ -11,9 +11,8 @@ independently, most often by PyTorch's own function:
   after a transpose.
 - `expect_gradients`: the gradients of all inputs and parameters are the formula's, and those of parameters are not zero
   (`nonzero=[]`: each may be). Where values are wrong anyway, they need only be those of what the component computes.
-- `expect_no_side_effects`: calls leave their arguments, each other and the program's settings alone, and what they
-  returned earlier. `left_behind` names what calls have changed beside that; `fresh` makes a component that was never
-  called, `another` one with other parameters; `copied` calls a deep copy.
+- `side_effects.expect_no_side_effects`: calls leave their arguments, each other, what they returned earlier and the
+  program's settings alone.
 
 `assignment/expected/masks.py` has two more, in which wrong values that cost another item cost nothing again.
 """
@@ -35,14 +34,12 @@ from .arguments import (
     copies_of,
     copy_of,
     describe,
-    expect_equal_calls,
-    expect_unchanged,
     explain,
     sizes_of,
     traits_of,
 )
 from .case import Case, Inputs
-from .comparison import NEGLIGIBLE, alike, all_equal, expect, expect_gradients, expect_parts
+from .comparison import NEGLIGIBLE, alike, all_equal, expect_gradients, expect_parts
 from .contrast import note
 from .experiments import attempted, look
 from .fitting import (
@@ -61,11 +58,6 @@ from .fitting import (
 )
 from .observation import agreement, observe
 from .results import CheckFailed, OtherPartsError, UnreadableError
-
-LEFT = (
-    "a call changes nothing but what it returns: not the program's settings, nor a mode, nor what an earlier call got"
-)
-COPY = "a deep copy computes with parameters of its own: functions made in __init__ still use those of the original"
 
 
 @dataclass(frozen=True)
@@ -102,7 +94,7 @@ class Subject:
         are laid out as they come, not as after a transpose. A `case` draws a sum of results whose gradients are
         compared, too.
         """
-        with self._judged(inputs, "values" if case is None else "gradients", of):
+        with self.judged(inputs, "values" if case is None else "gradients", of):
             returned, leaves, pairs = self._try(inputs, case is not None, contiguous, of)
             right = self._judge(returned, leaves, inputs, look_at, of, judged_where)
             if case is not None:
@@ -123,7 +115,7 @@ class Subject:
         all to which the formula gives one, and there must be some. Other parts may be missing.
         """
         parameters = [parameter for parameter, _ in self.parameters]
-        with self._judged(inputs, "gradients", of):
+        with self.judged(inputs, "gradients", of):
             returned, leaves, pairs = self._try(inputs, with_gradients=True, of=of)
             try:
                 right = self._judge(returned, leaves, inputs, look_at, of)
@@ -146,57 +138,10 @@ class Subject:
         if judged or nonzero is None:
             expect_gradients(judged, "the gradients of the parameters", look_at)
 
-    def expect_no_side_effects(
-        self,
-        inputs: Inputs,
-        others: Inputs,
-        left_behind: Callable[..., Any],
-        fresh: "Callable[[], Subject] | None" = None,
-        copied: Callable[..., Any] | None = None,
-        another: Callable[[], Any] | None = None,
-    ) -> None:
-        """Fails where a call depends on an earlier one, changes what that returned, or changes its arguments.
-
-        The others have other values of the same shapes, and may have a mask where the inputs have none. `left_behind`
-        calls the component with each of two lists of arguments, and names what else that has changed. If a `fresh`
-        subject is right where this one is wrong from the start, the earlier call is to blame. The original has got
-        other parameters when `copied` calls a deep copy.
-        """
-        arguments = dict(zip(others, copies_of(others.values()), strict=True))
-        with torch.no_grad():
-            with self._judged(others):
-                first = self.call(*arguments.values())
-            expect_unchanged(arguments, others)
-            changed = left_behind(copies_of(inputs.values()), copies_of(others.values()))
-            expect(not changed, "what calls leave behind", "nothing but results", f"a change of {changed}", LEFT)
-            kept = [tensor.detach().clone() for tensor in tensors_in(first)]
-            try:
-                self._expect_result(first, others)
-            except CheckFailed:  # what is wrong from the start depends on no earlier call, and costs another item
-                if not kept or self.is_idle(others) or (fresh is not None and fresh().is_right(inputs)):
-                    raise
-                expect_equal_calls(self.call, kept, inputs, others)
-                return
-            if another is not None:
-                another()(*copies_of(others.values()))
-            if copied is not None:
-                with torch.inference_mode():
-                    result = copied(*copies_of(inputs.values()))
-                self._expect_result(result, inputs, COPY)
-            handed, label = copies_of(inputs.values()), "the result of an earlier call, after another call"
-            for values in (inputs, others):  # the second time, the very same tensors have other contents
-                given = {name: value if inputs[name] is not None else None for name, value in values.items()}
-                for argument, value in zip(handed, given.values(), strict=True):
-                    if argument is not None and value is not None:
-                        argument.data.copy_(value)
-                self._expect_result(self.call(*handed), given, STATE)
-                is_kept = all_equal(kept, tensors_in(first))
-                expect(is_kept, label, "as it was", "changed", "return new tensors from each call")
-
     def is_right(self, inputs: Inputs, of: Sequence[str] = (), contiguous: bool = False) -> bool:
         """Return True if `expect_values` would pass."""
         try:
-            with self._judged(inputs, "values", of, is_explained=False):
+            with self.judged(inputs, "values", of, is_explained=False):
                 returned, leaves, _ = self._try(inputs, with_gradients=False, contiguous=contiguous, of=of)
                 self._judge(returned, leaves, inputs, "", of)
         except (CheckFailed, *CALL_FAILED) as error:
@@ -253,7 +198,7 @@ class Subject:
         return not all_equal(first, second)
 
     @contextmanager
-    def _judged(
+    def judged(
         self, inputs: Inputs, kind: str = "", of: Sequence[str] = (), is_explained: bool = True
     ) -> Iterator[None]:
         """A block whose failures name the inputs, and whose errors of mixed dtypes are explained.
@@ -386,7 +331,7 @@ class Subject:
             raise error
         return right
 
-    def _expect_result(self, result: Any, inputs: Inputs, look_at: str = "") -> None:
+    def expect_result(self, result: Any, inputs: Inputs, look_at: str = "") -> None:
         """Fails unless a call with these inputs may return this."""
-        with self._judged(inputs):
+        with self.judged(inputs):
             self._judge(self._parts(result), [leaf_for(value) for value in inputs.values()], inputs, look_at)

@@ -7,6 +7,7 @@ import torch
 
 from autograder.testing.case import Case
 from autograder.testing.results import CheckFailed
+from autograder.testing.side_effects import expect_no_side_effects
 from autograder.testing.subject import Subject
 from validity.run_tests import Version, run_versions
 
@@ -26,8 +27,8 @@ def expect(function, x=X, formulas=(double,), **options):
     Subject(function, ["y"], list(formulas)).expect_values({"x": x}, "twice x", **options)
 
 
-def expect_no_side_effects(function):
-    Subject(function, ["y"], [double]).expect_no_side_effects({"x": X}, {"x": X.flip(0)}, lambda *given: "")
+def expect_none(function):
+    expect_no_side_effects(Subject(function, ["y"], [double]), {"x": X}, {"x": X.flip(0)}, lambda *given: "")
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
@@ -69,7 +70,7 @@ def keeps_first():
 )
 def test_state_and_changed_arguments_cost_a_test(function, message):
     with pytest.raises(CheckFailed) as caught:
-        expect_no_side_effects(function)
+        expect_none(function)
     assert message in str(caught.value)
 
 

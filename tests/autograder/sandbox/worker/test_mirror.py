@@ -9,6 +9,7 @@ from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.worker.peers import Host
 from autograder.testing.arguments import call_with_copies
 from autograder.testing.results import CheckFailed
+from autograder.testing.side_effects import expect_no_side_effects
 from autograder.testing.subject import Subject
 
 CALLED = "decode.greedy_decode"
@@ -77,7 +78,7 @@ def test_a_change_of_an_argument_is_found_and_spoils_no_gradient(ways):
         x = torch.linspace(-1, 1, 3, dtype=torch.float64)
         function = partial(submission.call, "attention.scaled_dot_product_attention")
         with pytest.raises(CheckFailed, match="query after the call"):
-            Subject(function, ["y"], []).expect_no_side_effects(*[{"query": x, "key": x, "value": x}] * 2, str)
+            expect_no_side_effects(Subject(function, ["y"], []), *[{"query": x, "key": x, "value": x}] * 2, str)
         leaf = x.clone().requires_grad_()
         call_with_copies(function, [leaf, 2 * x, x])[0].sum().backward()
         seen.append(leaf.grad)
