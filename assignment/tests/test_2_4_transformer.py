@@ -68,11 +68,13 @@ def test_masks(
 ) -> None:
     (n_heads, d_head, d_ff, n_layers), _, axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    in_training = name == "three layers"
-    model = ModelSubject(submission, case, sizes, (11, 11), n_layers, 0.0 if in_training else 0.3, dtype)
+    rate = 0.0 if name == "three layers" else 0.3
+    make = partial(ModelSubject, submission, case, sizes, (11, 11), n_layers, rate, dtype)
+    model = make()
     side, inputs = model.side(method), model.draw(method, axes)
-    if in_training and not model.has_own_parts:  # what these drop by themselves is free
-        model.model.train()
+    if not rate:  # what train mode does without a mask is another item
+        other, plain = make(), model.draw(method, axes, masks="none")
+        model.model.train(other.side(method).is_same_in_train_mode(plain, other.model))
     expect_right_or_masks_obeyed(side, inputs, "which mask goes where?", has_own_parts=model.has_own_parts)
 
 
@@ -122,9 +124,11 @@ def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, ca
         with torch.no_grad():
             return [tensors_in(getattr(model.model, method)(*given)) for method, given in inputs.items()]
 
-    is_idle = any(model.side(method).is_idle(model.draw(method, masks="none")) for method in PARTS)
-    expect(not is_idle, "what encode and decode return", "results of learned parts", "the same, whatever is learned")
     at_first, is_shared = results(), False
+    other = ModelSubject(submission, case, Sizes(4, 2, 11), (11, 11)).model
+    of_other = [tensors_in(getattr(other, method)(*given)) for method, given in inputs.items()]
+    is_idle = any(all_equal(first[:1], second[:1]) for first, second in zip(at_first, of_other, strict=True))
+    expect(not is_idle, "what encode and decode return", "results of learned parts", "the same, whatever is learned")
     for table in (parameter for parameter in model.parameters if tuple(parameter.shape) == (11, 4)):
         table.data.mul_(2.0)
         is_shared |= not any(map(all_equal, results(), at_first))  # it changes what both sides return

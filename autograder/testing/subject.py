@@ -151,15 +151,16 @@ class Subject:
         return True
 
     def is_idle(self, inputs: Inputs) -> bool:
-        """Return True if the first of what it returns is an argument, or the same with doubled parameters."""
-        learned = [parameter for parameter, _ in self.parameters]
-        results = []
+        """Return True if the first of what it returns is an argument, or the same with other parameters."""
         with torch.no_grad():
-            for change in (Tensor.mul_, Tensor.div_):
-                results.append(first_part(self.call(*copies_of(inputs.values())), self.parts))
-                for parameter in learned:
-                    change(parameter, 2.0)
-        same = [value for value in inputs.values() if value is not None] + results[1:] * bool(learned)
+            results = [first_part(self.call(*copies_of(inputs.values())), self.parts)]
+            kept = [(parameter, parameter.detach().clone()) for parameter, _ in self.parameters]
+            for parameter, values in kept:
+                parameter.copy_(torch.linspace(-1, 2, values.numel()).view_as(values))
+            results.append(first_part(self.call(*copies_of(inputs.values())), self.parts))
+            for parameter, values in kept:
+                parameter.copy_(values)
+        same = [value for value in inputs.values() if value is not None] + results[1:] * bool(self.parameters)
         return isinstance(results[0], Tensor) and any(alike(results[0], value) for value in same)
 
     def is_mostly_idle(self, inputs: Inputs) -> bool:
@@ -191,6 +192,14 @@ class Subject:
         self.call.train()
         if self.is_random(inputs):
             self.call.eval()
+
+    def is_same_in_train_mode(self, inputs: Inputs, module: nn.Module | None = None) -> bool:
+        """Return True if it computes the same in train mode as in eval mode; `module` has the mode of a function."""
+        results = []
+        for is_training in (False, True):
+            (module or self.call).train(is_training)
+            results.append(first_part(self.call(*copies_of(inputs.values())), self.parts))
+        return alike(*results)
 
     def is_random(self, inputs: Inputs) -> bool:
         """Return True if two equal calls return different results."""
