@@ -9,6 +9,7 @@ are, and are found there (`autograder/intake/names.py`).
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -106,7 +107,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     hand_out, reported, is_busy, most, asked = {*HAND_OUT}, set[tuple[str, int, str]](), False, MOST, ASKED
     counts, most_of, is_harmless = dict[str, int](), (MOST_OF_ONE, MOST_HARMLESS), re.compile(HARMLESS).fullmatch
     count, is_kind, of_type, text, kind, can_call = len, issubclass, type, str, type, callable
-    functions, properties, codes = FunctionType, property, CodeType
+    functions, properties, codes, field = FunctionType, property, CodeType, dataclasses.Field
     code_of, uses_none = vars(FunctionType)["__code__"].__get__, frozenset(BY_COMPUTED_NAMES).isdisjoint
     contents: Any = vars(ModuleType)["__dict__"].__get__
     lineage, names_of, home_of, full_name = (
@@ -172,6 +173,8 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
                 full, others = f"{module}.{outer}.{name}", [*map(names_of, lineage(owner))]
         elif event == replaced and of_type(owner) is functions and code_of(owner).co_filename not in quoted:
             return f".{name} of a function replaced"
+        elif event == replaced and of_type(owner) is field:  # by which `dataclasses.astuple` asks for attributes
+            return f".{name} of a field replaced"
         if event == replaced and any(name[:2] == "__" or can_call(names[name]) for names in others if name in names):
             return f"{full} replaced"
         return name if is_internal(f".{name}") else ""

@@ -87,7 +87,7 @@ def hearing() -> tuple[Callable[..., Any], ...]:
 READS, WRITES, HEAR, HEAR_FIRST, HEAR_ALL = (os.urandom(16) for _ in range(5))
 MARKS = dict(zip((HEAR, HEAR_FIRST, HEAR_ALL), hearing(), strict=True))
 MARKS[READS] = told({ModuleType: BY_NAME, type: OF_CLASS})
-MARKS[WRITES] = told(dict.fromkeys((ModuleType, type, FunctionType), REPLACED))
+MARKS[WRITES] = told(dict.fromkeys((ModuleType, type, FunctionType, dataclasses.Field), REPLACED))
 """Stand in a syntax tree for functions: those that are told of attributes that are read and written, and the above."""
 VALUES: dict[type[ast.AST], tuple[str, ...]] = {
     **dict.fromkeys((ast.keyword, ast.Return, ast.Yield, ast.Assign, ast.AugAssign), ("value",)),

@@ -46,8 +46,10 @@ BELOW_THE_DISPATCHER = {
 }
 """Functions and methods with whose results PyTorch's static runtime calls kernels without it."""
 
-COPIES = ("torch.ao", "torch.masked", "torch.onnx", "torch._numpy", "torch.nn.utils._expanded_weights")
-"""Packages in which PyTorch has its layers again, and which no submission needs."""
+NORMS = r"\w*(norm|std|var|attention|softmax|corrcoef|cov)\w*"
+WHOLE = ("torch.ao", "torch.masked", "torch.onnx", "torch._numpy", "torch.nn.utils._expanded_weights")
+COPIES = {**dict.fromkeys(WHOLE, ".*"), "torch._refs": NORMS, "torch._decomp": NORMS}
+"""Packages in which PyTorch has its layers again, with a pattern for the names of what no submission needs."""
 
 
 def refuse(
@@ -151,12 +153,13 @@ def stop_copies() -> None:
     It is for the zygote: in each worker it would take as long as all else. A class has functions of other packages,
     too, such as an enumeration's: these stay.
     """
-    for name in COPIES:
+    for name, pattern in COPIES.items():
         modules = [module for at, module in [*sys.modules.items()] if f"{at}.".startswith(f"{name}.")]
         parts = {id(part): part for module in modules for part in vars(module).values()}.values()
-        own = [part for part in parts if isinstance(part, (type, FunctionType)) and part.__module__.startswith(name)]
-        for part in own:
-            stop(part, part.__name__, f"{os.sep}{name.replace('.', os.sep)}{os.sep}")
+        for part in parts:
+            is_own = isinstance(part, (type, FunctionType)) and part.__module__.startswith(name)
+            if is_own and re.fullmatch(pattern, part.__name__):
+                stop(part, part.__name__, f"{os.sep}{name.replace('.', os.sep)}{os.sep}")
 
 
 def stop(value: Any, name: str, within: str = "") -> list[FunctionType]:

@@ -163,6 +163,7 @@ REPORTED = {  # code -> the name that is reported
     "nn.ParameterDict.__getitem__(own, '__glo' + 'bals__')": ".__getitem__ of a class",
     "nn.LSTM.all_weights.fget": ".all_weights of a class",
     "Mine.all_weights": ".all_weights of a class",
+    "dataclasses.field().name = 'x'": ".name of a field replaced",
     "nn.functional.relu._key_to_attr = str": "._key_to_attr of a function replaced",
     "class Holder: import sys as held": "sys as a value",
     "class Holder: held = sys": "sys as a value",

@@ -153,7 +153,8 @@ for name in filter(re.compile(RULES.classes).fullmatch, dir(nn)):
     n_axes = 2 + int(name[-2]) if name.endswith("d") else 3
     arguments = ", ".join([f"torch.randn(2, 3{', 4' * (n_axes - 2)})"] * (1 if "Norm" in name or "LRN" in name else 3))
     NAMED[f"nn.{name}"] = f"nn.{name}({size}).eval()({arguments})"
-for name in ("torch.ao.nn.intrinsic.qat.ConvBn1d", *RULES.python, *RULES.always):
+STOPPED = ("torch.ao.nn.intrinsic.qat.ConvBn1d", "torch._decomp.decompositions._weight_norm_interface")
+for name in (*STOPPED, *RULES.python, *RULES.always):
     NAMED[name] = f"use({name!r})"
 USE = """
 
