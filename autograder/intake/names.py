@@ -322,6 +322,8 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
                 uses |= {(part.lineno, f".{name}")} if is_internal(f".{name}") else set()
             case ast.Call(func=ast.Name("type"), args=[_, _, _]):
                 uses.add((part.lineno, "builtins.type"))
+            case ast.ClassDef(bases=bases) if any(isinstance(base, ast.Name) and base.id == "type" for base in bases):
+                uses.add((part.lineno, "builtins.type"))
             case ast.MatchClass(kwd_attrs=[_, *_] as attributes):
                 uses |= {(part.lineno, f".{name}") for name in attributes}
             case ast.MatchClass(patterns=[_, *_], cls=kind) if getattr(kind, "id", "") not in plain:

@@ -43,8 +43,9 @@ BELOW_THE_DISPATCHER = {
     torch._C: ("_jit_to_static_module", "_fuse_to_static_module", "parse_ir", "_create_function_from_graph"),
     torch._C.Graph: ("create",),
     torch._C.Node: ("g_", "gs_"),
+    ctypes: ("memmove", "memset"),
 }
-"""Functions and methods with whose results PyTorch's static runtime calls kernels without it."""
+"""What makes code that calls kernels without the dispatcher; and what writes into memory unheard by audit hooks."""
 
 NORMS = r"\w*(norm|std|var|attention|softmax|corrcoef|cov)\w*"
 WHOLE = ("torch.ao", "torch.masked", "torch.onnx", "torch._numpy", "torch.nn.utils._expanded_weights")
