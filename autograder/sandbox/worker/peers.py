@@ -8,6 +8,7 @@ show how an implementation is written.
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +31,7 @@ from .surroundings import harden, import_quietly, take_out_ours, write_nowhere
 
 IMPLEMENTATION = "implementation"
 """The name that an implementation's text sets."""
-CALLED = json, json.decoder, json.encoder, json.JSONDecoder, json.JSONEncoder, Tensor
+CALLED = builtins, json, json.decoder, json.encoder, json.JSONDecoder, json.JSONEncoder, Tensor
 """Of libraries, what a worker itself calls to answer: a submission that replaces any of it may lie."""
 VERBS = ("build", "copy", "call", "backward")
 RAISED = "the code under test has raised this"

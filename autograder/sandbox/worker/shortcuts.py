@@ -40,7 +40,10 @@ All others for which an operator has a kernel are replaced, too: `OpOverload._op
 OWN_KEYS = re.compile(r"^(?!debug)(\w+)(?:\[alias\])?: registered", re.MULTILINE)
 """In the dispatcher's table of an operator."""
 BELOW_THE_DISPATCHER = {
-    torch._C: ("_jit_to_static_module", "_fuse_to_static_module", "parse_ir", "_create_function_from_graph"),
+    torch._C: (
+        *("_jit_to_static_module", "_fuse_to_static_module", "parse_ir", "_create_function_from_graph"),
+        "_dispatch_get_computed_kernel_for_dispatch_key",
+    ),
     torch._C.Graph: ("create",),
     torch._C.Node: ("g_", "gs_"),
     ctypes: ("memmove", "memset"),
@@ -89,7 +92,7 @@ def refuse(
             delattr(owner, name)
     linecache.clearcache()  # it has the text of PyTorch's own files
     table_of, hashed, audit = torch._C._dispatch_dump, blake2b, sys.audit
-    contents, same = contents_of, operator.is_
+    contents, same, count, apply, are_all = contents_of, operator.is_, len, map, all
 
     def state() -> list[Any]:
         return [*(table_of(name) for name, _ in replaced), *(function.__code__ for function in functions)]
@@ -99,7 +102,7 @@ def refuse(
     def prove(question: str) -> str:
         audit("refusals.asked", question)
         present = contents(guard)
-        is_whole = len(present) == len(at_first) and all(map(same, present, at_first)) and state() == in_force
+        is_whole = count(present) == count(at_first) and are_all(apply(same, present, at_first)) and state() == in_force
         return hashed(question.encode(), key=key.encode()).hexdigest() if is_whole else ""
 
     keep(prove)  # which is one of the functions that must stay

@@ -23,7 +23,16 @@ from typing import IO
 from .peers import Worker
 from .running import compile_nothing
 from .shortcuts import stop_copies
-from .surroundings import PR_SET_DUMPABLE, PR_SET_PDEATHSIG, collapse_memory, import_common, load_plots, prctl, warm_up
+from .surroundings import (
+    PR_SET_DUMPABLE,
+    PR_SET_PDEATHSIG,
+    close_memory,
+    collapse_memory,
+    import_common,
+    load_plots,
+    prctl,
+    warm_up,
+)
 
 MOST_DESCRIPTORS = 250
 """In one message; Linux takes 253."""
@@ -42,6 +51,7 @@ def main() -> None:
     os.getcwd = lambda: "/"  # the system call is denied to workers; `os.path.abspath(__file__)` is no reason to fail
     warm_up()
     stop_copies()
+    close_memory()
     gc.collect()
     gc.freeze()  # what is here now is shared with the forks, and never looked at again
     collapse_memory()

@@ -242,3 +242,27 @@ def test_modules_under_other_names_are_not_reported(sandbox):
     submission = sandbox({"decode": IMPORTS.replace("nn.functional, nn.modules", "0, 0") + PLAIN})
     submission.call("decode.greedy_decode", torch.ones(2))
     assert submission.notices.seen == []
+
+
+MEMORY = """
+import types
+import numpy as np
+import torch
+
+
+def greedy_decode(x):
+    wanted = {"data": (id(x), False), "shape": (2,), "typestr": "<i8", "version": 3}
+    seen = []
+    for name in ["__array_" + "interface__", "__array_" + "struct__", *dir(np.ndarray)]:
+        try:
+            seen.append(np.asarray(types.SimpleNamespace(**{name: wanted})).ndim)
+        except TypeError:  # that is to be a method
+            pass
+    right = x.numpy().sum() + np.asarray(x).mean() + np.ma.masked_array([1.0, 5.0], [False, True]).sum()
+    return torch.tensor([max(seen), right])
+"""
+
+
+def test_numpy_gives_no_memory_by_an_interface_and_works(sandbox):
+    submission = sandbox({"decode": MEMORY})
+    assert submission.call("decode.greedy_decode", torch.ones(3)).tolist() == [0, 5]

@@ -245,7 +245,7 @@ def test_who_uses_it_at_import_may_not_use_it_in_a_call(sandbox):
         submission.restart()
 
 
-OTHER_NORMS = r"""linalg_\w*norm|(frobenius_|nuclear_)?norm(_except_dim)?|(embedding_)?renorm_?|_?weight_norm\w*
+OTHER_NORMS = r"""linalg_\w*norm|(frobenius_|nuclear_)?norm(_except_dim)?|(embedding_)?renorm_?
     |native_norm|_sparse_\w*|norm\w*|\w*normal\w*|_foreach_norm"""
 
 
