@@ -59,43 +59,59 @@ def watch(function: Callable[..., Any], inputs: Sequence[Any], places: Sequence[
 SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "whether gradients are computed": (torch.is_grad_enabled, torch.set_grad_enabled),
     "the default dtype": (torch.get_default_dtype, torch.set_default_dtype),
-    "the state of the random numbers": (torch.get_rng_state, torch.set_rng_state),
 }
 """Of the whole program: how each is read and written."""
 
 
 def left_behind(subject: Any, method: str, given: list[Tensor | None], others: list[Tensor | None]) -> str:
-    """Call a function, or a method of a module, twice in each mode, with gradients; name what the calls have changed.
+    """Call a function, or a method of a module, twice in each mode; name what the calls have changed.
 
-    That is a setting of the whole program, a mode, or an argument of the first call, by the time of the second; "" for
-    nothing. In train mode a call may draw random numbers.
+    That is a setting of the whole program, a mode, the seed of random numbers, or an argument of the first call by the
+    time of the second; "" for nothing. A call may draw random numbers. Where it does not work with gradients, it is
+    called without.
     """
     call = getattr(subject, method) if method else subject
     parts = list(subject.modules()) if isinstance(subject, nn.Module) else []
     modes, before = [part.training for part in parts], [read() for read, _ in SETTINGS.values()]
+    state, works = torch.get_rng_state(), True
     try:
+        with suppress(Exception):
+            works = False
+            torch.set_grad_enabled(True)
+            call(*(None if value is None else value.clone() for value in given))
+            works = True
+        reset(before)
         for is_training in (True, False) if parts else (False,):
             for part in parts:
                 part.training = is_training
-            torch.set_grad_enabled(True)
-            torch.rand(())  # which tells a generator that is seeded in each call from one that is left alone
+            torch.set_grad_enabled(works)
             wanted = [read() for read, _ in SETTINGS.values()]
             kept = [None if value is None else value.clone() for value in given]
             call(*given)
+            drawn = torch.get_rng_state()
+            torch.rand(())
             call(*others)
             if any(part.training is not is_training for part in parts):
                 return "the mode, train or eval, of the module or of a part of it"
+            if is_equal(torch.get_rng_state(), drawn):  # although the calls began in different states
+                return "the seed of random numbers"
             for (name, (read, _)), value in zip(SETTINGS.items(), wanted, strict=True):
-                if not is_same(read(), value) and not (is_training and "random" in name):
+                if read() != value:
                     return name
             if not all(old is None or is_equal(now, old) for now, old in zip(given, kept, strict=True)):
                 return "an argument of an earlier call"
     finally:
         for part, mode in zip(parts, modes, strict=True):
             part.training = mode
-        for (_, write), value in zip(SETTINGS.values(), before, strict=True):
-            write(value)
+        reset(before)
+        torch.set_rng_state(state)
     return ""
+
+
+def reset(values: list[Any]) -> None:
+    """Put settings back."""
+    for (_, write), value in zip(SETTINGS.values(), values, strict=True):
+        write(value)
 
 
 class Recorder:
@@ -191,11 +207,6 @@ class Recorder:
         state.append(float(self._optimizer.param_groups[0]["lr"]))
         self.steps.append(state)
         self._n_read = 0
-
-
-def is_same(value: Any, other: Any) -> bool:
-    """True if two settings, which may be tensors, are the same."""
-    return is_equal(value, other) if isinstance(other, Tensor) else value == other
 
 
 def is_equal(value: Any, other: Tensor) -> bool:

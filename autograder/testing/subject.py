@@ -198,12 +198,14 @@ class Subject:
         results = []
         for is_training in (False, True):
             (module or self.call).train(is_training)
-            results.append(first_part(self.call(*copies_of(inputs.values())), self.parts))
+            with torch.no_grad():
+                results.append(first_part(self.call(*copies_of(inputs.values())), self.parts))
         return alike(*results)
 
     def is_random(self, inputs: Inputs) -> bool:
         """Return True if two equal calls return different results."""
-        first, second = (tensors_in(self.call(*copies_of(inputs.values()))) for _ in range(2))
+        with torch.no_grad():
+            first, second = (tensors_in(self.call(*copies_of(inputs.values()))) for _ in range(2))
         return not all_equal(first, second)
 
     @contextmanager
