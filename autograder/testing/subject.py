@@ -153,15 +153,14 @@ class Subject:
     def is_idle(self, inputs: Inputs) -> bool:
         """Return True if the first of what it returns is an argument, or the same with other parameters."""
         with torch.no_grad():
-            results = [first_part(self.call(*copies_of(inputs.values())), self.parts)]
+            first = self._first(inputs)
             kept = [(parameter, parameter.detach().clone()) for parameter, _ in self.parameters]
             for parameter, values in kept:
                 parameter.copy_(torch.linspace(-1, 2, values.numel()).view_as(values))
-            results.append(first_part(self.call(*copies_of(inputs.values())), self.parts))
+            again = self._first(inputs) if kept else None
             for parameter, values in kept:
                 parameter.copy_(values)
-        same = [value for value in inputs.values() if value is not None] + results[1:] * bool(self.parameters)
-        return isinstance(results[0], Tensor) and any(alike(results[0], value) for value in same)
+        return first is not None and any(alike(first, x) for x in (*inputs.values(), again) if x is not None)
 
     def is_mostly_idle(self, inputs: Inputs) -> bool:
         """Return True if it is idle, or needs most parts, and most parameters have no effect on the first result."""
@@ -170,11 +169,19 @@ class Subject:
             if self.is_idle(inputs):
                 return True
             result = first_part(call_with_copies(self.call, [*inputs.values()]), self.parts)
+            if not isinstance(result, Tensor):
+                return False
             gradients = torch.autograd.grad(result.square().sum(), learned, allow_unused=True)
         except CALL_FAILED:
             return False
         idle = [gradient is None or not bool(gradient.any()) for gradient in gradients]
         return 2 * sum(idle) > len(idle)
+
+    def _first(self, inputs: Inputs) -> Tensor | None:
+        """Call it without gradients; return the first of what it returns, if that is a tensor."""
+        with torch.no_grad():
+            first = first_part(self.call(*copies_of(inputs.values())), self.parts)
+        return first if isinstance(first, Tensor) else None
 
     def works(self, inputs: Inputs) -> bool:
         """Return True if a call with these inputs returns something."""
@@ -190,17 +197,16 @@ class Subject:
     def train_unless_random(self, inputs: Inputs) -> None:
         """Put the module into train mode, unless what it drops there makes calls with these inputs random."""
         self.call.train()
-        if self.is_random(inputs):
-            self.call.eval()
+        self.call.train(not self.is_random(inputs))
 
     def is_same_in_train_mode(self, inputs: Inputs, module: nn.Module | None = None) -> bool:
-        """Return True if it computes the same in train mode as in eval mode; `module` has the mode of a function."""
+        """Return True if it computes the same in train mode, which it has afterwards; `module` is a function's."""
         results = []
         for is_training in (False, True):
             (module or self.call).train(is_training)
-            with torch.no_grad():
-                results.append(first_part(self.call(*copies_of(inputs.values())), self.parts))
-        return alike(*results)
+            results.append(self._first(inputs))
+        first, second = results
+        return first is not None and second is not None and alike(first, second)
 
     def is_random(self, inputs: Inputs) -> bool:
         """Return True if two equal calls return different results."""

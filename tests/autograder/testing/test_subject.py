@@ -53,6 +53,12 @@ def test_a_wrong_result_is_named_with_the_inputs(function, message):
     assert message in str(caught.value) and "inputs:   x (2, 3)" in str(caught.value)
 
 
+def test_what_is_no_tensor_is_neither_idle_nor_the_same_in_train_mode():
+    subject = Subject(lambda x: (None, x), ["y", "weights"], [double])
+    assert not (subject.is_idle({"x": X}) or subject.is_mostly_idle({"x": X}))
+    assert not subject.is_same_in_train_mode({"x": X}, torch.nn.Identity())
+
+
 def keeps_first():
     kept = []
     return lambda x: kept.append(x.clone()) or 2 * kept[0]
