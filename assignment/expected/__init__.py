@@ -8,7 +8,7 @@
     own_parts.py    stacks and models made of layers of their own
     masks.py        masks and numerical safety, where the values are wrong anyway
     dropout.py      of a layer
-    trainings.py    what train_epoch should end with, and what its steps show
+    trainings.py    what train_epoch should end with; training_diagnosis.py, what its steps show
     search_tables.py  what beam search should find
 
 Tests write random values into all parameters, so that no two readings of them compute the same.

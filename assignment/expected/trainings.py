@@ -1,12 +1,10 @@
 """Trainings with a submission's `train_epoch` on a small stand-in for the model, and what they should end with.
 
-Before a step the gradient should be that of the mean over all labels of the group's batches. How much the gradient of
-each batch should count in it, and how much it does, is found by least squares. No model runs here: each label is a row
-of two tables, and costs and gradients follow from these in closed form.
+No model runs here: each label is a row of two tables, and costs and gradients follow from these in closed form.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -15,17 +13,21 @@ from torch import Tensor
 
 from assignment.stand_ins.models import TinyTranslator
 from autograder.testing.case import Case, SubmissionUnderTest, filled
-from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, alike, expect, expect_close, expect_parts
-from autograder.testing.experiments import attempted
-from foundation.texts import printable
+from autograder.testing.comparison import (
+    TOLERANCE,
+    TOLERANCE_OF_FLOAT32,
+    describe,
+    expect,
+    expect_close,
+    expect_parts,
+)
 
 from .search import in_a_row
 
 SIZES = 7, 9, 5
 """Of the small model: source and target vocabulary, d_model."""
 PAD = 0
-EXACT = 1e-4
-"""Relative to the gradient: so much of it the weighted gradients of batches may leave unexplained."""
+UNCHANGED = "train_epoch changes the values of the model's parameters and adds or removes none"
 IN_EVAL_MODE = TinyTranslator(*SIZES).eval().mode()
 
 Batch = dict[str, Tensor]
@@ -119,7 +121,15 @@ class Training:
         returned = self.submission.apply("train", "train.train_epoch", self._described())
         names = "losses", "parameters", "the scheduler's steps", "changed settings"
         losses, parameters, steps, changed = expect_parts(returned, names, "what comes back")
+        others = [describe(parameter) for parameter in parameters if not isinstance(parameter, Tensor)]
+        expect(not others, "the model's parameters afterwards", "tensors", ", ".join(others)[:200], UNCHANGED)
         return losses, parameters, steps, changed
+
+    def watch(self) -> tuple[str, Sequence[Sequence[Any]]]:
+        """Call train_epoch and note the state before each step: see `stand_ins.models.watch_training`."""
+        with torch.enable_grad():
+            note, steps = self.submission.apply("watch_training", "train.train_epoch", self._described())
+        return note, steps
 
     def _described(self) -> dict[str, Any]:
         options = {"accumulate": self.accumulate, "max_grad_norm": self.max_grad_norm}
@@ -186,8 +196,7 @@ class Training:
         """Fail unless the parameters after training are the expected ones."""
         expected = self.expected()[1]
         shapes = [[tuple(p.shape) for p in several] for several in (expected, trained)]
-        unchanged = "train_epoch changes the values of the model's parameters and adds or removes none"
-        expect(shapes[0] == shapes[1], f"{label}: its parameters", f"{shapes[0]}", f"{shapes[1]}"[:200], unchanged)
+        expect(shapes[0] == shapes[1], f"{label}: its parameters", f"{shapes[0]}", f"{shapes[1]}"[:200], UNCHANGED)
         # Some bits less than float32 has, as under autocast, show with every seed.
         tolerance = TOLERANCE if self.dtype == torch.float64 else TOLERANCE_OF_FLOAT32 / 20
         for index, (actual, wanted) in enumerate(zip(trained, expected, strict=True)):
@@ -209,146 +218,7 @@ class Training:
         }
         yield from (text for text, is_so in traits.items() if is_so)
 
-    def observe(self) -> str:
-        """Name in one line where a training of this kind first does something else than it should; "" = nowhere."""
-
-        def find() -> str:
-            with torch.enable_grad():
-                note, steps = self.submission.apply("watch_training", "train.train_epoch", self._described())
-            return printable(str(note)) or first_deviation(self, steps)  # it comes from where the submission runs
-
-        return attempted(find)
-
-    def about_mean(self, returned: list[float]) -> str:
-        """Name what the first epoch's loss is in place of the mean, where no step changes the parameters."""
-        costs, _ = self.costs(in_a_row(self.start).double(), range(len(self.batches)))
-        losses, of_all = [float(of_batch.mean()) for of_batch in costs], torch.cat([*costs])
-        others = {
-            "the sum of the batches' losses": sum(losses),
-            "the last batch's loss": losses[-1],
-            "the first batch's loss": losses[0],
-            "the mean over all labels": float(of_all.mean()),
-            "the sum over all labels": float(of_all.sum()),
-        }
-        fits = (text for text, loss in others.items() if abs(loss - returned[0]) < 1e-6 * abs(loss))
-        return next((f"this is {text}" for text in fits), "")
-
 
 def limited(gradient: Tensor, most: float | None) -> Tensor:
     """A gradient whose norm is limited; None = no limit."""
     return gradient if most is None else gradient[None].renorm(2, 0, most)[0]
-
-
-def first_deviation(training: Training, steps: Sequence[Sequence[Any]]) -> str:
-    """Name what is wrong at the first step that is not as it should be."""
-    groups = training.groups
-    if not steps:
-        return "the optimizer never steps"
-    before: list[tuple[str, Tensor]] = []  # gradients of earlier batches, with their names
-    for number, (step, group) in enumerate(zip(steps, groups, strict=False), start=1):
-        gradients, parameters, n_read, is_training, rate = step
-        place = in_a_row(parameters).double()[: sum(parameter.numel() for parameter in training.start)]
-        if n_read != len(group):
-            return f"step {number} comes after {n_read} more batches; it should come after {len(group)}"
-        applied = in_a_row(gradients).double()[: training.n_numbers]
-        if deviation := deviation_of_gradient(training, applied, place, group, before):
-            mode = "" if is_training or "eval mode" in deviation else "; the model, or a part of it, is in eval mode"
-            return f"the gradient before step {number} {deviation}{mode}"
-        due = training.rate_of(number - 1)
-        if abs(rate - due) > EXACT * due:
-            others = (n for n in range(1, 20) if abs(rate - training.rate_of(n - 1)) <= EXACT * rate)
-            of_other = "".join(f", that of step {n}" for n in islice(others, 1)) * ("schedule" in training.state)
-            return f"step {number} has the learning rate {rate:.4g}{of_other}; it should be {due:.4g}"
-        before += [(f"batch {index + 1}", training.costs(place, [index])[1]) for index in group]
-    if len(steps) != len(groups):
-        return f"the optimizer takes {len(steps)} steps; it should take {len(groups)}"
-    return "the gradient is right before each step: do the parameters change by the optimizer's steps alone?"
-
-
-OTHER_GRADIENTS: dict[str, dict[str, Any]] = {
-    "is that of a loss that counts padding, too": {"with_padding": True},
-    "is that of a loss that has no label smoothing": {"smoothing": 0.0},
-    "belongs to a model in eval mode": {"mode": IN_EVAL_MODE},
-}
-
-
-def deviation_of_gradient(
-    training: Training, applied: Tensor, place: Tensor, group: Sequence[int], before: list[tuple[str, Tensor]]
-) -> str:
-    """Name which gradient this is, continuing "the gradient before the step"; "" if it is right."""
-    own, max_norm = [training.costs(place, [number])[1] for number in group], training.max_grad_norm
-    _, whole = training.costs(place, group)
-    shares, wanted = weights_of(own, whole), limited(whole, max_norm)
-    norm, due = float(applied.norm()), float(wanted.norm())
-    if alike(applied, wanted):
-        return ""
-    if not applied.any():
-        return "is 0"
-    if max_norm is not None and abs(norm - due) > EXACT * due and float(applied @ wanted) > (1 - EXACT) * norm * due:
-        return f"has the norm {norm:.3g}, where max_grad_norm = {max_norm:g}; it should be {due:.3g}"
-    if max_norm is not None:
-        by_batch = shares @ torch.stack([limited(gradient, max_norm) for gradient in own])
-        running = torch.zeros_like(whole)
-        for share, gradient in zip(shares, own, strict=True):
-            running = limited(running + share * gradient, max_norm)
-        if text := other_clipping(training, applied, whole, by_batch, running):
-            return text
-    if (weights := solve(own, applied)) is not None:
-        labels = [training.batches[number]["labels"] for number in group]
-        counts_of = {
-            "equally, however many labels they have": [1.0 for _ in labels],
-            "by all their labels, padding too": [float(x.numel()) for x in labels],
-            "by their numbers of sentences": [float(len(x)) for x in labels],
-        }
-        for text, factors in counts_of.items():
-            other = torch.tensor(factors, dtype=torch.float64)
-            if len(labels) > 1 and alike(weights, other / other.sum()):
-                return f"weights the batches of the group {text}"
-        return in_words([f"batch {number + 1}" for number in group], (weights / shares).tolist())
-    if solve([*own, torch.ones_like(applied)], applied) is not None:
-        return "contains gradients from before the call"
-    if before and (weights := solve([*own, *(gradient for _, gradient in before)], applied)) is not None:
-        late = [name for (name, _), weight in zip(before, weights[len(own) :], strict=True) if abs(weight) > EXACT]
-        return f"contains that of {', '.join(late)}, too, from an earlier step"
-    for text, changes in OTHER_GRADIENTS.items():
-        if solve([training.costs(place, [number], **changes)[1] for number in group], applied) is not None:
-            return text
-    return "is another one than that of the mean over all labels of the group"
-
-
-def other_clipping(training: Training, gradient: Tensor, whole: Tensor, by_batch: Tensor, running: Tensor) -> str:
-    """Name what is limited in place of the norm of the whole gradient; "" where it is nothing that is known."""
-    max_norm = float(training.max_grad_norm or 0)
-    pieces = whole.split(training.sizes)
-    others = {
-        "has each number limited, not the norm of all": whole.clamp(-max_norm, max_norm),
-        "has the norm of each parameter limited by itself": in_a_row([limited(piece, max_norm) for piece in pieces]),
-        "has the norm of each batch's gradient limited, not that of the group": by_batch,
-        "has its norm limited after each batch, not once for the group": running,
-    }
-    near = EXACT * gradient.norm()  # PyTorch adds 1e-6 to a norm
-    return next((text for text, other in others.items() if (gradient - other).norm() < near), "")
-
-
-def weights_of(gradients: Sequence[Tensor], gradient: Tensor) -> Tensor:
-    """The weights with which gradients come nearest to another one."""
-    solution: Tensor = torch.linalg.lstsq(torch.stack([*gradients], dim=1), gradient[:, None]).solution
-    return solution[:, 0]
-
-
-def solve(gradients: Sequence[Tensor], gradient: Tensor) -> Tensor | None:
-    """The weights with which gradients add up to another one; None where they do not."""
-    weights = weights_of(gradients, gradient)
-    is_off = float((weights @ torch.stack([*gradients]) - gradient).norm()) > EXACT * float(gradient.norm())
-    return None if is_off else weights
-
-
-def in_words(names: Sequence[str], times: Sequence[float]) -> str:
-    """How much batches count, as a multiple of what they should."""
-    if idle := [name for name, factor in zip(names, times, strict=True) if abs(factor) < EXACT]:
-        return f"has no part of {', '.join(idle)}"
-    if max(times) - min(times) < EXACT:
-        size = f", which has {len(names)} batches" * (len(names) > 1)
-        return f"is {times[0]:.4g} times that of the mean over all labels of the group{size}"
-    parts = (f"the labels of {name} {factor:.3g} times" for name, factor in zip(names, times, strict=True))
-    return f"counts {', '.join(parts)} as much as it should"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from assignment.expected.training_diagnosis import about_mean, observe
 from assignment.expected.trainings import Training
 from autograder.testing.case import Case, SubmissionUnderTest
 from autograder.testing.comparison import describe, expect, expect_close
@@ -80,7 +81,7 @@ def training_of(submission: SubmissionUnderTest, case: Case, name: str, **other:
 @each_case
 def test_training(submission: SubmissionUnderTest, case: Case, name: str) -> None:
     training, look_at = training_of(submission, case, name), ROWS[name][1]
-    with judged(training.traits()), observing(training.observe):
+    with judged(training.traits()), observing(partial(observe, training)):
         _, parameters, n_steps, changed = training.run()
         training.check(parameters, f"after training: {name}", look_at)
     if "schedule" in training.state:
@@ -105,5 +106,5 @@ def test_mean_loss_is_returned(submission: SubmissionUnderTest, case: Case, name
         )
     got, expected = (torch.tensor(several, dtype=torch.float64) for several in (losses, training.expected()[0]))
     look_at = "the mean of the batches' losses, each as the criterion returns it"
-    with observing(partial(training.about_mean, losses)):
+    with observing(partial(about_mean, training, losses)):
         expect_close(got, expected, "the returned losses", look_at)

@@ -1,5 +1,7 @@
 """What a training should end with follows from the small model, whose costs and gradients are known in closed form."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -7,6 +9,7 @@ import torch.nn.functional as F
 from assignment.expected.trainings import IN_EVAL_MODE, SIZES, Training, limited
 from assignment.stand_ins.models import TinyTranslator
 from autograder.testing.case import Case
+from autograder.testing.results import CheckFailed
 
 SETTINGS = {
     "as usual": ({}, {}, {}),
@@ -42,3 +45,10 @@ def test_a_limit_cuts_the_norm_of_longer_gradients_alone():
     gradient = torch.tensor([3.0, 4.0], dtype=torch.float64)
     assert torch.allclose(limited(gradient, 1.0), gradient / 5)
     assert torch.equal(limited(gradient, 6.0), gradient) and torch.equal(limited(gradient, None), gradient)
+
+
+def test_parameters_that_are_no_tensors_fail():
+    """As where a submission replaces the model's `parameters`."""
+    submission = SimpleNamespace(apply=lambda *arguments: ([0.5], ["text"], None, []))
+    with pytest.raises(CheckFailed, match=r"expected: tensors\n  got:      str"):
+        Training(submission, Case(3, "no tensors"), 1).run()
