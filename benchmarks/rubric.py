@@ -3,7 +3,8 @@
 `docs/proof/seriousness.jsonl` has what models trained with a fault reach: dev BLEU, and the share of translations that
 depend on the batch. The two readers, in the part of a head TA and of a lecturer, had the code and the docstrings, but
 neither tests nor rubric: `docs/proof/panel.jsonl` has the share of the task's points, in percent, that each would leave
-for a fault, which is one of the catalogue or an edit of the reference. Tests and weights are those of today.
+for a fault, which is one of the catalogue or an edit of the reference; for 70 that were drawn from the catalogue, two
+other readers. Tests and weights are those of today.
 """
 
 from __future__ import annotations
@@ -63,13 +64,15 @@ def measure() -> int:
 
 def measure_panel() -> int:
     """Compare points that faults cost with those that two readers would take off."""
-    rows = read_panel()
-    cells = []
-    for mark, wanted in rows:
-        kept, lost = 100 * mark.kept, "; ".join(mark.lost)
-        cells.append((mark.task, mark.fault, f"{wanted:.0f}", f"{kept:.0f}", f"{kept - wanted:+.0f}", lost))
-    print(table(("task", "fault", "readers", "kit", "difference", "items lost"), cells))
-    print(f"\nmean difference {mean_difference(rows):.1f} points; Kendall's tau {tau_of(rows):.2f}")
+    for is_drawn in (False, True):
+        rows = read_panel(is_drawn)
+        cells = []
+        for mark, wanted in rows:
+            kept, lost = 100 * mark.kept, "; ".join(mark.lost)
+            cells.append((mark.task, mark.fault, f"{wanted:.0f}", f"{kept:.0f}", f"{kept - wanted:+.0f}", lost))
+        print(table(("task", "fault", "readers", "kit", "difference", "items lost"), cells))
+        figures = f"mean difference {mean_difference(rows):.1f} points; Kendall's tau {tau_of(rows):.2f}"
+        print(f"\n{len(rows)} faults: {figures}\n")
     return 0
 
 
@@ -89,10 +92,10 @@ def harms_of(faults: Iterable[Fault]) -> list[Harm]:
     return harms
 
 
-def read_panel() -> list[tuple[Mark, float]]:
-    """The panel's faults with their marks, and the mean of the readers' percentages."""
+def read_panel(is_drawn: bool = False) -> list[tuple[Mark, float]]:
+    """The panel's faults, or those that were drawn, with their marks, and the mean of the readers' percentages."""
     known = {fault.id: fault for fault in faults_of(read_assignment())}
-    rows = read_rows(PANEL)
+    rows = [row for row in read_rows(PANEL) if row.get("drawn", False) is is_drawn]
     marks = marks_of([known.get(row["fault"]) or fault_of(row) for row in rows])
     return [(mark, fmean(row["readers"])) for mark, row in zip(marks, rows, strict=True)]
 

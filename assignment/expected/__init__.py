@@ -3,7 +3,8 @@
     search.py       the one search for what numbers mean: which of them plays which part in a formula
     flows.py        PyTorch's own layers and stacks, around other parts
     layers.py       formulas of parts, and of layers made of stand-ins and parts of their own
-    readings.py     embedding, LayerNorm, feed-forward network and multi-headed attention: made and read
+    modules.py      modules of a submission, with random parameters
+    readings.py     embedding, LayerNorm, feed-forward network and multi-headed attention, read
     subjects.py     layers, stacks and models: made and read
     own_parts.py    stacks and models made of layers of their own
     masks.py        masks and numerical safety, where the values are wrong anyway

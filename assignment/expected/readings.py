@@ -6,12 +6,11 @@ order of the module's learned parameters; `search` finds the others. Layouts are
 points for being unusual: where nothing tells which number plays which part, the component needs a reader.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import permutations, product
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -20,8 +19,8 @@ from torch import Tensor, nn
 from autograder.testing.arguments import copies_of, explained
 from autograder.testing.case import Case, Inputs, SubmissionUnderTest
 from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, alike, difference, expect, expect_shape
-from autograder.testing.fitting import Computation, attempt, first_part, leaves_of
-from autograder.testing.results import CheckFailed, NoPartsError, OtherPartsError, UnreadableError
+from autograder.testing.fitting import Computation, first_part
+from autograder.testing.results import CheckFailed, NoPartsError, OtherPartsError
 from autograder.testing.subject import Subject
 
 from .flows import deviation_of_heads
@@ -36,69 +35,14 @@ from .layers import (
     usual_factor,
     width_of,
 )
-from .search import Component, Draw, Formula, find_formula, learned, normal
+from .modules import ARGUMENTS, Search, made, needs_reader
+from .search import Formula, normal
 
-COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
-"""Names of parameters from which PyTorch's parametrisations compute others; the old `weight_norm` has `_g` and `_v`."""
 MOST_SHAPES = 12
-ARGUMENTS = ("query", "key", "value", "mask")
 HEADS = ("output", "weights")
 """Parts of what multi-headed attention returns."""
 SPLIT = "follow the features of one position through each step: which head gets which of them, and on which axis?"
 GAIN_AND_SHIFT = "one gain and one shift for each feature, each an nn.Parameter"
-
-Search = Callable[[Iterable[Formula], Draw], Computation | None]
-"""Search for one of some formulas in a component, wherever its parameters stand."""
-
-
-def made(
-    submission: SubmissionUnderTest,
-    case: Case,
-    component: str,
-    sizes: Sequence[int],
-    parts: Sequence[str],
-    read: Callable[[nn.Module, list[Tensor], Search], Iterable[Computation]],
-    *,
-    dtype: torch.dtype = torch.float64,
-    called_before_with: Tensor | None = None,
-    randomised: slice = slice(None),
-    **options: Any,
-) -> Subject:
-    """Make a module of the submission in eval mode, with random parameters, from sizes and options.
-
-    `read` finds what it may compute with these tensors for its parameters, by their shapes or by a search. It may be
-    called before it gets its random parameters, as in training, of which some may stay as they were made.
-    """
-    module = submission.build(component, *sizes, dtype=dtype, **options).eval()
-    if called_before_with is not None:
-        with torch.inference_mode():
-            module(*[called_before_with] * (3 if len(parts) > 1 else 1))
-    case.randomise(list(module.parameters())[randomised])
-    parameters = learned(module)
-    leaves = leaves_of(parameters)
-
-    def search(formulas: Iterable[Formula], draw_arguments: Draw) -> Computation | None:
-        def twin() -> Component:
-            other = submission.build(component, *sizes, dtype=torch.float64, **options).eval()
-            return Component(other, learned(other), draw_arguments)
-
-        arguments = draw_arguments(torch.Generator())
-        names = ARGUMENTS if len(arguments) > 1 else ("x",)
-        with torch.no_grad(), explained(dict(zip(names, arguments, strict=False))):  # usual numbers: its own fault
-            module(*(x.to(dtype) if x is not None and x.is_floating_point() else x for x in arguments))
-        return find_formula(submission, (component, *sizes, *options.items()), twin, leaves, formulas)
-
-    def find() -> Sequence[Computation]:
-        expect_plain(module)
-        return [*read(module, leaves, search)]
-
-    formulas = attempt(find)
-    frozen = [p for p in module.parameters() if not p.requires_grad]
-    if frozen and isinstance(formulas, CheckFailed):  # what is not learned is another item
-        parameters = list(module.parameters())
-        leaves = leaves_of(parameters)
-        formulas = attempt(find)
-    return Subject(module, parts, formulas, list(zip(parameters, leaves, strict=True)), dtype)
 
 
 def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
@@ -112,11 +56,14 @@ def embedding(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_mo
         if readings := [*usual_readings(formula, cut)]:
             return readings
         expect_numbers(leaves, vocab_size * d_model, "one vector of d_model features for each token, as a parameter")
-        return [search([formula], lambda chance: [torch.arange(vocab_size)[None]]) or needs_reader("embedding")]
+        return [search([formula], draw) or needs_reader("embedding")]
+
+    def draw(chance: torch.Generator) -> list[Tensor]:
+        return [torch.arange(vocab_size)[None]]
 
     sizes = vocab_size, d_model
-    subject = made(submission, case, "embedding.InputEmbedding", sizes, ["the embedding"], read, **options)
-    return replace(subject, any_dtype=True, inside=partial(rows_as_they_are, subject))
+    subject = made(submission, case, "embedding.InputEmbedding", sizes, ["the embedding"], read, draw, **options)
+    return replace(subject, inside=partial(rows_as_they_are, subject))
 
 
 def rows_as_they_are(subject: Subject, inputs: Inputs) -> str:
@@ -135,13 +82,14 @@ def layer_norm(submission: SubmissionUnderTest, case: Case, d_model: int, **opti
 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> Iterable[Computation]:
         pairs = pairs_of(leaves, d_model)
-        if pairs and len(leaves) != 2 and (reading := search(ways, normal((3, 4, d_model)))):
+        if pairs and len(leaves) != 2 and (reading := search(ways, draw)):
             return [reading]
         if not pairs:
             expect_numbers(leaves, 2 * d_model, GAIN_AND_SHIFT)
         return [way.make(pair) for way in ways for pair in pairs]
 
-    subject = made(submission, case, "layers.LayerNorm", [d_model], ["the norm"], read, **options)
+    draw = normal((3, 4, d_model))
+    subject = made(submission, case, "layers.LayerNorm", [d_model], ["the norm"], read, draw, **options)
     return replace(subject, inside=partial(other_norm, subject, epsilon))
 
 
@@ -180,9 +128,10 @@ def feed_forward(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff
         if len(leaves) == len(formula.shapes) and (readings := [*usual_readings(formula, leaves)]):
             return readings
         expect_numbers(leaves, sum(formula.counts), "two maps, each with a bias", fewest=d_model * min(d_model, d_ff))
-        return [search([formula], normal((2, 6, d_model))) or needs_reader("feed-forward network")]
+        return [search([formula], draw) or needs_reader("feed-forward network")]
 
-    return made(submission, case, "layers.FeedForward", (d_model, d_ff), ["the network"], read, **options)
+    draw = normal((2, 6, d_model))
+    return made(submission, case, "layers.FeedForward", (d_model, d_ff), ["the network"], read, draw, **options)
 
 
 def multi_head(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head: int, **options: Any) -> Subject:
@@ -211,7 +160,6 @@ def multi_head(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head
         usual = [*usual_attentions(leaves, d_model, n_heads)]
         if right := [formula for formula in usual if fits(formula, len(seen))]:
             return right[:1]
-        draw = normal((2, 3, d_model), (2, 4, d_model), (2, 4, d_model), None)
         kinds = [kind for is_stand_in in (True, False) for kind in attention_formulas(d_model, n_heads, is_stand_in)]
         if placed := search(kinds, draw):
             return [placed]
@@ -221,7 +169,8 @@ def multi_head(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head
         return [next((formula for formula in usual if fits(formula, 1)), usual[0])]
 
     component, sizes = "attention.MultiHeadedAttention", (d_model, n_heads)
-    subject = made(submission, case, component, sizes, HEADS, read, **options)
+    draw = normal((2, 3, d_model), (2, 4, d_model), (2, 4, d_model), None)
+    subject = made(submission, case, component, sizes, HEADS, read, draw, **options)
     formula = None if isinstance(subject.formulas, Exception) else subject.formulas[0]
     inside = partial(deviation_of_heads, submission, subject.call, n_heads, formula)
     return replace(subject, inside=inside)
@@ -254,28 +203,6 @@ def shapes_of(parameters: Sequence[Tensor]) -> str:
     """Names the shapes of parameters, continuing "the shapes here"."""
     shapes = " ".join(str(tuple(parameter.shape)) for parameter in parameters[:MOST_SHAPES])
     return f"are {shapes or 'none'}" + " …" * (len(parameters) > MOST_SHAPES)
-
-
-def expect_plain(module: nn.Module) -> None:
-    """Leave a module to a reader that computes parameters from others, as `weight_norm` does."""
-    names = getattr(module, "parameter_names", None) or [name for name, _ in module.named_parameters()]
-    old = any(name.endswith("_g") and f"{name[:-2]}_v" in names for name in names)  # `w_v` alone is anybody's
-    if old or any(COMPUTED.search(name) for name in names):
-        needs_reader("component, some of whose parameters are computed from others as by weight_norm,")
-
-
-def learned_by(module: nn.Module) -> list[nn.Parameter]:
-    """The parameters that training changes, of a component that computes none of them from others."""
-    expect_plain(module)
-    return learned(module)
-
-
-def needs_reader(component: str) -> NoReturn:
-    """End a test without a verdict on a "feed-forward network", or whatever it is."""
-    raise UnreadableError(
-        f"the {component} cannot be judged: the tests cannot tell which of its numbers plays which part\n"
-        "  look at:  a person reads this code; parameters in one of the usual shapes are judged at once"
-    )
 
 
 def usual_readings(formula: Formula, leaves: Sequence[Tensor]) -> Iterator[Computation]:

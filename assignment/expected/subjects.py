@@ -36,8 +36,9 @@ from .layers import (
     usual_factor,
     weights_formulas,
 )
+from .modules import expect_plain, needs_reader
 from .own_parts import PARTS_OF_STACKS, OwnParts, in_float32
-from .readings import expect_plain, needs_reader, pairs_of
+from .readings import pairs_of
 from .search import Component, Formula, find_formula, learned, normal
 
 MOST_POSITIONS = 48

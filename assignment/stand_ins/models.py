@@ -31,6 +31,8 @@ class Part(nn.Module):
 class TinyTranslator(nn.Module):
     """In place of a Transformer, with few parameters; what it computes depends on every argument and on the mode."""
 
+    mode_matters = True
+
     def __init__(
         self, src_vocab_size: int, tgt_vocab_size: int, d_model: int, dtype: torch.dtype = torch.float64
     ) -> None:
@@ -42,7 +44,8 @@ class TinyTranslator(nn.Module):
 
     def mode(self) -> float:
         """A factor that differs between train and eval mode, also of its part."""
-        return (1.0 if self.training else 0.5) * (1.0 if self.part.training else 0.75)
+        factor = (1.0 if self.training else 0.5) * (1.0 if self.part.training else 0.75)
+        return factor if self.mode_matters else 1.0
 
     def encode(self, src: Tensor, encoder_mask: Tensor) -> tuple[Tensor, list[Tensor]]:
         """(b, s) -> (b, s, d), and no weights."""
@@ -184,6 +187,7 @@ class Run:
     epochs: int = 1  # how often it is called, with the same objects
     is_training: bool = True  # the mode in which it gets the model, in each epoch
     is_mixed: bool = False  # a part of the model is in the other mode
+    mode_matters: bool = False  # what the model computes depends on its mode
     schedule: bool = False  # passes a scheduler that halves the rate at each step
     old_gradients: bool = False  # leaves gradients behind in the model, as an earlier use of it would
     as_generator: bool = False  # passes an iterator, which can be read only once and has no length
@@ -214,6 +218,7 @@ def _train(train_epoch: Callable[..., Any], run: Run, recorders: list[Recorder] 
     """Train; a list of recorders gets one that watches."""
     (src_size, d_model), tgt_size, dtype = run.start[0].shape, run.start[1].size(0), run.start[0].dtype
     model = TinyTranslator(src_size, tgt_size, d_model, dtype)
+    model.mode_matters = run.mode_matters
     with torch.no_grad():
         for parameter, value in zip(model.parameters(), run.start, strict=True):
             parameter.copy_(value)

@@ -1,13 +1,13 @@
 """Task 1.1: token embedding times sqrt(d_model). How such tests are written: `autograder.testing.subject`."""
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
 import torch
 
+from assignment.expected.modules import learned_by
 from assignment.expected.readings import embedding as make
-from assignment.expected.readings import learned_by, shapes_of
+from assignment.expected.readings import shapes_of
 from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
 from autograder.testing.side_effects import expect_no_side_effects
@@ -71,7 +71,7 @@ def test_embedding(submission: SubmissionUnderTest, case: Case, name: str, dtype
 def test_any_size_and_dtype(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     vocab_size, d_model, shape, look_at = NO_SQUARE[name]
     with default_dtype(torch.float32):
-        subject = replace(make(submission, case, vocab_size, d_model, dtype=dtype), any_dtype=False)
+        subject = make(submission, case, vocab_size, d_model, dtype=dtype, any_dtype=False)
         subject.expect_values({"tokens": case.tokens(vocab_size, *shape)}, look_at)
 
 

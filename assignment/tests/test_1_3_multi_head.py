@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from assignment.expected.masks import draw, expect_right_or_finite, expect_right_or_masks_obeyed
-from assignment.expected.readings import HEADS as PARTS
 from assignment.expected.readings import SPLIT
 from assignment.expected.readings import multi_head as make
 from autograder.testing.arguments import CONVERTED
@@ -19,7 +18,6 @@ from autograder.testing.case import Case, Inputs, SubmissionUnderTest, default_d
 from autograder.testing.comparison import fail
 from autograder.testing.fitting import Computation
 from autograder.testing.side_effects import expect_no_side_effects
-from autograder.testing.subject import Subject
 
 pytestmark = pytest.mark.task_1_3
 
@@ -50,7 +48,7 @@ def test_multi_head(submission: SubmissionUnderTest, case: Case, name: str, dtyp
 @pytest.mark.item("special cases")
 def test_another_default_dtype(submission: SubmissionUnderTest, case: Case) -> None:
     with default_dtype(torch.float32):
-        subject = make(submission, case, 4, 3, dtype=torch.float64)
+        subject = make(submission, case, 4, 3, any_dtype=False)
         subject.expect_values(draw(case, (2, 5, 7, 12)), CONVERTED, of=["output"])
 
 
@@ -86,7 +84,8 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
     others = {"query": y} if same == "key and value" else {"value": y} if same == "query and key" else {}
     inputs: Inputs = {"query": x, "key": x, "value": x, "mask": None} | others
     calls = [with_one_tensor(attend, same) for attend in (subject.call, subject.formulas[0])]
-    Subject(calls[0], PARTS, calls[1:], subject.parameters).expect_values(inputs, SPLIT, ["output"], case=case)
+    subject = replace(subject, call=calls[0], formulas=calls[1:], inside=None)
+    subject.expect_values(inputs, SPLIT, ["output"], case=case)
 
 
 MASKS = {  # the mask's axes; n_heads and d_head; b, q and k

@@ -11,7 +11,8 @@ import torch
 import torch.nn.functional as F
 
 from assignment.expected.layers import norm_of
-from assignment.expected.readings import GAIN_AND_SHIFT, expect_numbers, learned_by
+from assignment.expected.modules import learned_by
+from assignment.expected.readings import GAIN_AND_SHIFT, expect_numbers
 from assignment.expected.readings import layer_norm as make
 from autograder.testing.arguments import CONVERTED
 from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
@@ -80,9 +81,8 @@ EPSILONS = {  # the constructor's arguments, the size of x, and where to look
 @pytest.mark.item("special cases")
 def test_another_default_dtype(submission: SubmissionUnderTest, case: Case) -> None:
     with default_dtype(torch.float32):
-        make(submission, case, 6, dtype=torch.float64).expect_values(
-            {"x": case.normal(2, 5, 6, scale=100.0)}, CONVERTED
-        )
+        subject = make(submission, case, 6, any_dtype=False)
+        subject.expect_values({"x": case.normal(2, 5, 6, scale=100.0)}, CONVERTED)
 
 
 @pytest.mark.item("epsilon")

@@ -6,6 +6,7 @@ Everything inside the model is a stand-in of a known formula. How such tests are
 
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 import pytest
 import torch
@@ -16,7 +17,16 @@ from assignment.expected.masks import draw_pair, expect_right_or_masks_obeyed
 from assignment.expected.subjects import PARTS_OF_MODELS as PARTS
 from assignment.expected.subjects import ModelSubject
 from autograder.testing.arguments import copies_of
-from autograder.testing.case import ALMOST_ALL, DTYPES, Case, SubmissionUnderTest, in_dtypes, in_float32, rows_of
+from autograder.testing.case import (
+    ALMOST_ALL,
+    DTYPES,
+    Case,
+    Inputs,
+    SubmissionUnderTest,
+    in_dtypes,
+    in_float32,
+    rows_of,
+)
 from autograder.testing.comparison import all_equal, expect, expect_gradients, run_backward
 from autograder.testing.fitting import first_part, tensors_in
 from autograder.testing.side_effects import expect_no_side_effects
@@ -160,17 +170,48 @@ def test_gradients(
     side.expect_gradients(case, inputs, RULES[method], PARTS[method][:1], nonzero=[])
 
 
+def predicted(model: ModelSubject, encoding: Inputs, decoding: Inputs) -> Tensor:
+    """Predictions of the whole model: the memory is the encoder's."""
+    memory = first_part(model.model.encode(*copies_of(encoding.values())), PARTS["encode"])
+    handed = copies_of({**decoding, "memory": None}.values())
+    handed[[*decoding].index("memory")] = memory
+    output = first_part(model.model.decode(*handed), PARTS["decode"])
+    return cast("Tensor", model.model.get_predictions(output))
+
+
+def idle_after_backward(model: ModelSubject) -> list[Tensor]:
+    """Run backward from predictions; return the parameters that get no gradient, since nothing depends on them."""
+    encoding, decoding = model.draw("encode", (3, 5, 5), masks="none"), model.draw("decode", masks="none")
+    before = predicted(model, encoding, decoding)
+    run_backward(before, model.case.normal(3, 4, 11), "the predictions")
+
+    def is_idle(parameter: Tensor) -> bool:
+        kept = parameter.detach().clone()
+        with torch.no_grad():
+            parameter.add_(torch.linspace(1, 2, kept.numel(), dtype=kept.dtype).view_as(kept))
+            is_same = all_equal([predicted(model, encoding, decoding)], [before.detach()])
+            parameter.copy_(kept)
+        return is_same
+
+    return [p for p in model.parameters if (p.grad is None or not p.grad.to_dense().any()) and is_idle(p)]
+
+
 @pytest.mark.item("gradients")
 @pytest.mark.task_2_4
 def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: Case) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11), (11, 11))
-    encoding, decoding = model.draw("encode", (3, 5, 5), masks="none"), model.draw("decode", masks="none")
-    memory = first_part(model.model.encode(*copies_of(encoding.values())), PARTS["encode"])
-    decoding = {**decoding, "memory": memory}
-    output = first_part(model.model.decode(*decoding.values()), PARTS["decode"])
-    run_backward(model.model.get_predictions(output), case.normal(3, 4, 11), "the predictions")
+    idle = idle_after_backward(model)
+    used = [parameter for parameter in model.parameters if all(parameter is not other for other in idle)]
     look_at = "every part is registered in __init__ and used; nothing is detached between encoder and decoder"
-    expect_gradients(model.parameters, "gradients of the model's parameters", look_at)
+    expect_gradients(used, "gradients of the model's parameters", look_at)
+
+
+@pytest.mark.item("special cases")
+@pytest.mark.task_2_4
+def test_every_parameter_is_used(submission: SubmissionUnderTest, case: Case) -> None:
+    idle = idle_after_backward(ModelSubject(submission, case, Sizes(4, 2, 11), (11, 11)))
+    shapes = ", ".join(str(tuple(parameter.shape)) for parameter in idle)
+    expect(not idle, "parameters without effect", "none", f"some of shape {shapes}", "which part should use them?")
 
 
 @pytest.mark.item("no side effects")

@@ -42,8 +42,8 @@ CASES: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
     "modes, masks, old gradients, dtype": {
         "the encoder's own mask": ({"has_encoder_mask": True}, FORWARD),
         "float32": ({"dtype": torch.float32}, "which dtype does the loss have on the way?"),
-        "a model in eval mode": ({"is_training": False, "epochs": 2}, MODE),
-        "a part in eval mode": ({"is_mixed": True}, MODE),
+        "a model in eval mode": ({"mode_matters": True, "is_training": False, "epochs": 2}, MODE),
+        "a part in eval mode": ({"mode_matters": True, "is_mixed": True}, MODE),
         "old gradients": ({"old_gradients": True}, OLD),
         "a generator": ({"as_generator": True}, READ),
     },

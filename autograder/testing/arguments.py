@@ -87,12 +87,18 @@ def explain(
     error: Exception, inputs: Inputs, inside: Callable[[Inputs], str] | None = None, mixed: str = MIXED
 ) -> None:
     """Adds to an error of a call what its inputs, and perhaps its parts, show."""
-    if "double" in (text := str(error).lower()) and "float" in text:
+    if is_of_dtypes(error):
         error.add_note(mixed)
     error.add_note("\n".join(about_sizes(str(error), inputs)))
     is_of_code = isinstance(error, (*CALL_FAILED, AttributeError))  # after a time limit there is no time left
     if inside and is_of_code and (text := attempted(partial(inside, inputs))):
         error.add_note(f"{OBSERVED}{text}")
+
+
+def is_of_dtypes(error: Exception) -> bool:
+    """Return True of an error of PyTorch's about float32 beside float64."""
+    text = str(error).lower()
+    return "double" in text and "float" in text
 
 
 def describe(name: str, value: Tensor | None) -> str:

@@ -201,6 +201,8 @@ class Subject:
 
     def is_same_in_train_mode(self, inputs: Inputs, module: nn.Module | None = None) -> bool:
         """Return True if it computes the same in train mode, which it has afterwards; `module` is a function's."""
+        if not self.works(inputs):
+            return False
         results = []
         for is_training in (False, True):
             (module or self.call).train(is_training)
