@@ -42,7 +42,7 @@ HOST = "https://github.com"
 FOLDER = ASSIGNMENT / "outside"
 SEED = 20_261_128
 PAGE = ROOT / "docs" / "proof" / "outside.md"
-TESTING = ("arguments", "case", "comparison", "fitting", "observation", "results", "side_effects", "subject")
+TESTING = ("arguments", "case", "comparison", "fitting", "idle", "observation", "results", "side_effects", "subject")
 """Modules of `autograder.testing` that decide how a test ends."""
 CLONES = "folder with a git clone owner+name of each repository; default: only see whether docs/proof is up to date"
 OF_ANY_DEFAULT = {

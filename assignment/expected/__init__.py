@@ -5,7 +5,8 @@
     layers.py       formulas of parts, and of layers made of stand-ins and parts of their own
     modules.py      modules of a submission, with random parameters
     readings.py     embedding, LayerNorm, feed-forward network and multi-headed attention, read
-    subjects.py     layers, stacks and models: made and read
+    subjects.py     layers and stacks: made and read
+    models.py       whole models, likewise
     own_parts.py    stacks and models made of layers of their own
     masks.py        masks and numerical safety, where the values are wrong anyway
     dropout.py      of a layer

@@ -101,10 +101,10 @@ def usual_factor(d_model: int) -> float:
     return math.hypot(*[1.0] * d_model)
 
 
-def network_formula(d_model: int, d_ff: int) -> Formula:
+def network_formula(d_model: int, d_ff: int, **settings: Any) -> Formula:
     """A feed-forward network, as a partial of `network`."""
     shapes = [(d_model, d_ff), (d_ff,), (d_model, d_ff), (d_model,)]
-    return Formula(shapes, lambda parts: partial(network, parts=parts), exchangeable=[0])
+    return Formula(shapes, lambda parts: partial(network, parts=parts, **settings), exchangeable=[0])
 
 
 @cache
@@ -295,7 +295,7 @@ def has_usual_shapes(parameters: Sequence[Tensor], sizes: Sizes) -> bool:
     return all(len(shape) < 3 and all(n % d_head == 0 or n == sizes.d_ff for n in shape) for shape in shapes)
 
 
-def layer_formulas(flow: Flow, census: Census, sizes: Sizes) -> Iterator[Formula]:
+def layer_formulas(flow: Flow, census: Census, sizes: Sizes, **of_network: Any) -> Iterator[Formula]:
     """Yield what a layer may compute with its stand-ins in each role, and with parts of its own for those it lacks."""
     d_model, n_heads, known = sizes.d_model, sizes.n_heads, census.computations(sizes)
     n_own = {letter: count - len(known[letter]) for letter, count in Counter(flow.places.values()).items()}
@@ -306,7 +306,8 @@ def layer_formulas(flow: Flow, census: Census, sizes: Sizes) -> Iterator[Formula
         shapes = [(width,) for width in widths]
         gains = [Formula(shapes, partial(norm_of, least=least, kind=kind)) for least in (0.0, 1.0)]
         for own_norms in combinations_with_replacement(gains, n_own["N"]):
-            own = {"N": own_norms, "A": own_attentions, "F": [network_formula(d_model, sizes.d_ff)] * n_own["F"]}
+            own_networks = [network_formula(d_model, sizes.d_ff, **of_network)] * n_own["F"]
+            own = {"N": own_norms, "A": own_attentions, "F": own_networks}
             if sum(sum(formula.counts) for formulas in own.values() for formula in formulas) == census.count:
                 pools = {letter: [*known[letter], *own[letter]] for letter in own}
                 arranged = {tuple(map(id, parts.values())): parts for parts in flow.arrangements(pools)}

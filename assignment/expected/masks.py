@@ -5,6 +5,7 @@ attention has one mask, with query, key and value; a layer, a stack or a model h
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -15,12 +16,14 @@ from autograder.testing.case import Case, Inputs, earlier_keys
 from autograder.testing.comparison import (
     NEGLIGIBLE,
     TOLERANCE_OF_FLOAT32,
+    all_equal,
     difference,
     expect,
     expect_close,
     expect_shape,
 )
 from autograder.testing.fitting import CALL_FAILED, first_part, tensors_in
+from autograder.testing.idle import is_mostly_idle
 from autograder.testing.results import CheckFailed, NoPartsError, UnreadableError
 from autograder.testing.subject import Subject
 
@@ -62,7 +65,11 @@ def expect_right_or_masks_obeyed(
             return  # the scores are large: how these are rounded is another item
         if has_no_parts(subject) or subject.is_right(formula_judged_on or plain, of):
             raise
-        if not is_attention and subject.is_mostly_idle(plain):
+        if subject.without_dropout and subject.is_random(plain):  # which costs other items
+            settled = replace(subject, call=in_order(subject.without_dropout), without_dropout=None)
+            expect_right_or_masks_obeyed(settled, inputs, look_at, formula_judged_on, has_own_parts)
+            return
+        if not is_attention and is_mostly_idle(subject, plain):
             raise
         if is_attention:
             expect_as_if_absent(subject, inputs, look_at)
@@ -72,6 +79,11 @@ def expect_right_or_masks_obeyed(
     else:
         if has_own_parts:
             expect_masks_obeyed(subject, plain, look_at)
+
+
+def in_order(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A call that takes arguments by name, too, in the order of its own."""
+    return lambda *given, **named: call(*given, *named.values())
 
 
 def has_no_parts(subject: Subject) -> bool:
@@ -204,6 +216,10 @@ def expect_masks_obeyed(subject: Subject, plain: Inputs, look_at: str) -> None:
             return result  # type: ignore[no-any-return]  # it has just been checked
 
         whole = output(*values)
+        is_same = all_equal([output(*values)], [whole])
+        expect(
+            is_same, f"{subject.parts[0]} of the same call again", "the same", "another, by chance: dropout?", look_at
+        )
         for number, value in enumerate(values):
             cases = [(n - 1, slice(n - 1), True), (0, slice(n - 1, n), False), (n - 2, slice(n - 1, n), False)]
             if n > 2:  # earlier positions see later ones, but for a causal mask

@@ -103,7 +103,9 @@ def made(
         parameters = list(module.parameters())
         leaves = leaves_of(parameters)
         formulas = attempt(find)
-    return Subject(call, parts, formulas, list(zip(parameters, leaves, strict=True)), dtype, any_dtype=any_dtype)
+    without = partial(submission.apply, "call_without_dropout", module, "forward")
+    pairs = list(zip(parameters, leaves, strict=True))
+    return Subject(call, parts, formulas, pairs, dtype, any_dtype=any_dtype, without_dropout=without)
 
 
 def takes_float64(submission: object, component: str, build: Callable[..., nn.Module], draw: Draw) -> bool:

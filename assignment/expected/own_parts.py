@@ -42,6 +42,8 @@ class OwnParts:
         try:
             build = partial(self.submission.build, component, self.d_model, isolated=False, dtype=torch.float64)
             part = build(**options).eval()
+        except TimeoutError:
+            raise
         except Exception:  # this part is not offered, or does not work; what is judged may do without
             return None
         own = [*part.parameters()]

@@ -97,6 +97,8 @@ def find_formula(
         formulas = iter(several := [*formulas])
         try:
             known[key] = component().find(several)
+        except TimeoutError:
+            raise
         except Exception:  # it works as usual, but not with these numbers: a person decides
             known[key] = None
     if (place := known[key]) is None:

@@ -31,6 +31,17 @@ from .components import (
     scaled_dot_product_attention,
 )
 from .hunting import Hunt, find
-from .models import Batch, call_after, call_copy, call_each, device_of, make_batch, search, train, watch_training
+from .models import (
+    Batch,
+    call_after,
+    call_copy,
+    call_each,
+    call_without_dropout,
+    device_of,
+    make_batch,
+    search,
+    train,
+    watch_training,
+)
 from .own_tests import try_test
 from .watching import left_behind, watch

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .formulas import spread
 from .watching import Recorder
+
+DROPOUTS = ((torch, "dropout"), (F, "dropout"), (F, "dropout1d"), (F, "alpha_dropout"))
 
 
 class Batch:
@@ -172,6 +175,18 @@ def call_copy(module: nn.Module, *inputs: Any) -> Any:
     finally:
         for parameter, value in zip(parameters, values, strict=True):
             parameter.data.copy_(value)
+
+
+def call_without_dropout(subject: Any, method: str, *arguments: Any) -> Any:
+    """Call a function, or a method of a module, while PyTorch's dropout leaves everything as it is."""
+    kept = [(place, name, getattr(place, name)) for place, name in DROPOUTS]
+    try:
+        for place, name, _ in kept:
+            setattr(place, name, lambda x, *settings, **options: x)
+        return (getattr(subject, method) if method else subject)(*arguments)
+    finally:
+        for place, name, function in kept:
+            setattr(place, name, function)
 
 
 @dataclass(frozen=True)

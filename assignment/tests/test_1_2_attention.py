@@ -28,8 +28,10 @@ PARTS = ("context", "weights")
 
 def attention_of(submission: SubmissionUnderTest) -> Subject:
     """The submission's function, and PyTorch's."""
-    call = partial(submission.call, "attention.scaled_dot_product_attention")
-    return Subject(call, PARTS, [attention], any_dtype=True)
+    component = "attention.scaled_dot_product_attention"
+    without_dropout = partial(submission.apply, "call_without_dropout", component, "")
+    call = partial(submission.call, component)
+    return Subject(call, PARTS, [attention], any_dtype=True, without_dropout=without_dropout)
 
 
 SIZES = {  # (b, h, q, k, d), and where to look

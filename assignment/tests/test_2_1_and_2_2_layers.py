@@ -31,6 +31,7 @@ from assignment.expected.layers import Sizes
 from assignment.expected.masks import draw_pair, expect_right_or_masks_obeyed
 from assignment.expected.subjects import PARTS_OF_LAYERS as RETURNED
 from assignment.expected.subjects import layer as layer_of
+from autograder.testing.arguments import copies_of
 from autograder.testing.case import ALMOST_ALL, Case, SubmissionUnderTest, each_dtype, in_dtypes, in_float32, rows_of
 from autograder.testing.comparison import alike
 from autograder.testing.fitting import Computation, first_part
@@ -113,7 +114,13 @@ def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_fi
     except OtherPartsError:
         if (weights := layer.find_weights()) is None:
             raise
-        Subject(lambda *given: layer.call(*given)[1], ["weights"], [weights]).expect_values(inputs, look_at)
+        names = RETURNED[kind][1:]
+
+        def returned(*given: Tensor | None) -> object:
+            results = layer.call(*given)[1:]
+            return results if len(names) > 1 else results[0]
+
+        Subject(returned, names, [weights]).expect_values(inputs, look_at)
 
 
 @pytest.mark.item("dropout")
@@ -128,7 +135,8 @@ def test_dropout_acts_on_the_sublayers(
     inputs = {**inputs, "x": case.normal(3, 11, layer.sizes.d_model)}
     look_at = "on which tensors does dropout act, at which point, and with which rate?"
     layer.call.train()
-    if isinstance(layer.formulas, Exception):  # the layer lacks parts, or has others
+    if isinstance(layer.formulas, Exception):  # the layer lacks parts, or has others; or it cannot even be called
+        layer.call(*copies_of(inputs.values()))
         raise layer.formulas
 
     def output(*arguments: Tensor | None) -> object:  # the weights are free: dropout may act on them, too

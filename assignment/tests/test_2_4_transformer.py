@@ -14,8 +14,8 @@ from torch import Tensor
 
 from assignment.expected.layers import Sizes
 from assignment.expected.masks import draw_pair, expect_right_or_masks_obeyed
-from assignment.expected.subjects import PARTS_OF_MODELS as PARTS
-from assignment.expected.subjects import ModelSubject
+from assignment.expected.models import PARTS_OF_MODELS as PARTS
+from assignment.expected.models import ModelSubject
 from autograder.testing.arguments import copies_of
 from autograder.testing.case import (
     ALMOST_ALL,

@@ -29,7 +29,7 @@ class SubmissionError(Exception):
         return self.message
 
 
-class SubmissionTimeoutError(SubmissionError):
+class SubmissionTimeoutError(SubmissionError, TimeoutError):
     """A call took too long, or the total time is used up."""
 
 

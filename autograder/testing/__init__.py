@@ -5,7 +5,7 @@
     comparison.py   checks that name what is wrong; tolerances
     observation.py  what a wrong result shows             experiments.py  what more calls show
     contrast.py     what separates wrong calls from right ones
-    side_effects.py what calls leave behind
+    side_effects.py what calls leave behind               idle.py         components that compute nothing
     results.py      how tests end, and points
 
 `each_dtype` runs a test in float64 and in float32; `each_row` runs it once for each row of a table, in float64 but for

@@ -173,7 +173,7 @@ def places(result: Tensor, other: Tensor, axis: int) -> Tensor:
 def of_parameters(
     call: Compute, result: Tensor, inputs: Inputs, parameters: Sequence[Tensor], module: Any
 ) -> Iterator[str]:
-    """Notices parameters on which the result does not depend."""
+    """Notices parameters on which the result does not depend; the bias of an attention's keys need not matter."""
     idle: list[Tensor] = []
     for parameter in parameters:
         kept = parameter.detach().clone()
@@ -182,7 +182,9 @@ def of_parameters(
         parameter.copy_(kept)
     if idle and len(idle) == len(parameters):
         yield "the result does not depend on any parameter"
-    elif idle:
+        return
+    has_attention = sum(parameter.dim() > 1 for parameter in parameters) > 2
+    if named := [parameter for parameter in idle if parameter.dim() > 1 or not has_attention]:
         names = getattr(module, "parameter_names", None) or [name for name, _ in module.named_parameters()]
-        of = next((name for name, p in zip(names, module.parameters(), strict=False) if p is idle[0]), "the parameter")
-        yield f"the result does not depend on {of}, of shape {tuple(idle[0].shape)}"
+        of = next((name for name, p in zip(names, module.parameters(), strict=False) if p is named[0]), "the parameter")
+        yield f"the result does not depend on {of}, of shape {tuple(named[0].shape)}"

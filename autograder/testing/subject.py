@@ -56,6 +56,7 @@ from .fitting import (
     nearest,
     tensors_in,
 )
+from .idle import is_mostly_idle
 from .observation import agreement, observe
 from .results import CheckFailed, OtherPartsError, UnreadableError
 
@@ -75,6 +76,7 @@ class Subject:
     dtype: torch.dtype | None = None  # of the results, where no input has it
     any_dtype: bool = field(default=False, kw_only=True)  # also results of another dtype than the inputs are judged
     needs_most_parts: bool = field(default=False, kw_only=True)  # where it is wrong, to be judged by what it computes
+    without_dropout: Callable[..., Any] | None = field(default=None, kw_only=True)  # the same call
     inside: Callable[[Inputs], str] | None = field(default=None, kw_only=True)  # the mistake in its parts,
     if_parts_are_right: str = field(default="", kw_only=True)  # or this without any
 
@@ -123,7 +125,7 @@ class Subject:
                 has_parts = not isinstance(self.formulas, Exception) and bool(self.formulas)
                 if not (has_parts or isinstance(self.formulas, OtherPartsError)) or self.is_right(inputs, of):
                     raise
-                if self.is_mostly_idle(inputs):
+                if is_mostly_idle(self, inputs):
                     raise
                 given = [got for _, got, _ in pairs[: len(inputs)]]
                 expect_own_gradients(
@@ -150,34 +152,7 @@ class Subject:
             return False
         return True
 
-    def is_idle(self, inputs: Inputs) -> bool:
-        """Return True if the first of what it returns is an argument, or the same with other parameters."""
-        with torch.no_grad():
-            first = self._first(inputs)
-            kept = [(parameter, parameter.detach().clone()) for parameter, _ in self.parameters]
-            for parameter, values in kept:
-                parameter.copy_(torch.linspace(-1, 2, values.numel()).view_as(values))
-            again = self._first(inputs) if kept else None
-            for parameter, values in kept:
-                parameter.copy_(values)
-        return first is not None and any(alike(first, x) for x in (*inputs.values(), again) if x is not None)
-
-    def is_mostly_idle(self, inputs: Inputs) -> bool:
-        """Return True if it is idle, or needs most parts, and most parameters have no effect on the first result."""
-        learned = [parameter for parameter, _ in self.parameters if self.needs_most_parts]
-        try:
-            if self.is_idle(inputs):
-                return True
-            result = first_part(call_with_copies(self.call, [*inputs.values()]), self.parts)
-            if not isinstance(result, Tensor):
-                return False
-            gradients = torch.autograd.grad(result.square().sum(), learned, allow_unused=True)
-        except CALL_FAILED:
-            return False
-        idle = [gradient is None or not bool(gradient.any()) for gradient in gradients]
-        return 2 * sum(idle) > len(idle)
-
-    def _first(self, inputs: Inputs) -> Tensor | None:
+    def first(self, inputs: Inputs) -> Tensor | None:
         """Call it without gradients; return the first of what it returns, if that is a tensor."""
         with torch.no_grad():
             first = first_part(self.call(*copies_of(inputs.values())), self.parts)
@@ -206,7 +181,7 @@ class Subject:
         results = []
         for is_training in (False, True):
             (module or self.call).train(is_training)
-            results.append(self._first(inputs))
+            results.append(self.first(inputs))
         first, second = results
         return first is not None and second is not None and alike(first, second)
 

@@ -41,6 +41,27 @@ def test_marks_are_near_those_of_two_readers(is_drawn, count, most, least):
     assert tau_of(rows) >= least
 
 
+PRICES = {  # the only item that a fault costs, or the only ones that it leaves
+    "multi-head-always-float32": ({"special cases"}, None),
+    "layer-norm-always-float32": ({"special cases"}, None),
+    "feed-forward-always-float32": ({"special cases"}, None),
+    "transformer-unused-parameters": ({"special cases"}, None),
+    "training-eval-mode": ({"modes, masks, old gradients, dtype"}, None),
+    "attention-dropout-always": (None, {"masks", "numerically safe"}),
+    "encoder-dropout-on-input": (None, {"masks reach every layer"}),
+}
+
+
+@pytest.mark.slow
+def test_one_fault_has_one_price():
+    tasks = {task.number: {item.name for item in task.items} for task in read_assignment().tasks}
+    faults = [fault for fault in faults_of(read_assignment()) if fault.id in PRICES]
+    for mark in marks_of(faults):
+        lost, left = PRICES[mark.fault]
+        assert {*mark.lost} == (tasks[mark.task] - left if lost is None else lost), mark.fault
+    assert len(faults) == len(PRICES)
+
+
 TRIVIAL = {  # what stands in place of a solution, and all that it may earn
     "1.2": ("    scores = query @", "    return 2 * query, query @ key.mT\n", {"no side effects"}),
     "1.3": (

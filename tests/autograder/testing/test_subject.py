@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from autograder.testing.case import Case
+from autograder.testing.idle import is_idle, is_mostly_idle
 from autograder.testing.results import CheckFailed
 from autograder.testing.side_effects import expect_no_side_effects
 from autograder.testing.subject import Subject
@@ -55,7 +56,7 @@ def test_a_wrong_result_is_named_with_the_inputs(function, message):
 
 def test_what_is_no_tensor_is_neither_idle_nor_the_same_in_train_mode():
     subject = Subject(lambda x: (None, x), ["y", "weights"], [double])
-    assert not (subject.is_idle({"x": X}) or subject.is_mostly_idle({"x": X}))
+    assert not (is_idle(subject, {"x": X}) or is_mostly_idle(subject, {"x": X}))
     assert not subject.is_same_in_train_mode({"x": X}, torch.nn.Identity())
 
 
