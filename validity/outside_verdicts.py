@@ -233,13 +233,17 @@ def judge_network(submission: Sandbox) -> Verdicts:
 
 
 def judge_masks(submission: Sandbox) -> Verdicts:
-    """Task 1.6."""
-    tokens = torch.tensor([[4, 2, 0, 0], [1, 2, 3, 4], [0, 3, 0, 1]])
+    """Task 1.6; padding elsewhere than at the end is a special case."""
+    ends = torch.tensor([[4, 3, 2, 2], [1, 5, 3, 4], [1, 2, 2, 2]])
+    elsewhere = torch.tensor([[4, 2, 0, 0], [1, 2, 3, 4], [0, 3, 0, 1]])
 
     def same(wanted: Tensor, name: str, *given: Any) -> str:
         got = submission.call(f"masks.{name}", *given, isolated=False)
         is_bool = torch.is_tensor(got) and got.dtype == torch.bool
         return apart(got, wanted) if is_bool else f"{getattr(got, 'dtype', type(got).__name__)} instead of bool"
+
+    def padding(tokens: Tensor, pad: int) -> str:
+        return same((tokens != pad)[:, None, None], "padding_mask", tokens, pad)
 
     def later(n: int) -> str:
         return same(torch.arange(n)[:, None] >= torch.arange(n), "causal_mask", n)
@@ -249,9 +253,11 @@ def judge_masks(submission: Sandbox) -> Verdicts:
         return "it is made on the CPU whatever the device" * (device != "meta")
 
     return {
-        "padding": lambda: first(same((tokens != pad)[:, None, None], "padding_mask", tokens, pad) for pad in (0, 2)),
+        "padding": lambda: padding(ends, 2) or padding(ends - 2, 0),
         "later positions": lambda: first(map(later, (2, 4))),
-        "special cases": lambda: first(map(later, (1, 70))) or off_device(),
+        "special cases": lambda: (
+            first(map(later, (1, 70))) or first(padding(elsewhere, pad) for pad in (0, 2)) or off_device()
+        ),
     }
 
 
