@@ -50,7 +50,7 @@ OF_ANY_DEFAULT = {
     ("1.2", "numerically safe"),
     *((number, "special cases") for number in ("1.3", "1.4", "1.5")),
 }
-"""Items that also demand right results where the default dtype is not that of the inputs."""
+"""Items that also demand right results where the default dtype is not that of the inputs: none of part 2."""
 MOST_WHY, MOST_LINES = 240, 40
 """Characters of the kit's reason; lines of an adapter."""
 
