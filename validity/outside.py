@@ -50,7 +50,7 @@ OF_ANY_DEFAULT = {
     ("1.2", "numerically safe"),
     *((number, "special cases") for number in ("1.3", "1.4", "1.5")),
 }
-"""Items that also demand right results where the default dtype is not that of the inputs."""
+"""Items that also demand right results where the default dtype is not that of the inputs: none of part 2."""
 MOST_WHY, MOST_LINES = 240, 40
 """Characters of the kit's reason; lines of an adapter."""
 
@@ -90,7 +90,7 @@ class Repository:
         names = {file: re.sub(r"[- ()]", "_", file.removeprefix(f"{self.root}/")) for file in self.files}
         # As modules may be called: "notebook_6___Attention.ipynb".
         names = {file: re.sub(r"(^|/)(?=\d)", r"\1notebook_", name) for file, name in names.items()}
-        own = {str(Path(name).with_suffix("")).replace("/", ".") for name in names.values()}
+        own = {str(Path(name).with_suffix("")).replace("/", ".").removesuffix(".__init__") for name in names.values()}
         for file, name in names.items():
             path = (folder / name).with_suffix(".py")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,6 +128,10 @@ def run_git(*words: str) -> bytes:
 def definitions_of(text: str, own: set[str], keep: Sequence[str]) -> str:
     """A script's definitions, constants and imports of what is there; the rest would run when a test imports it."""
     lines, missing = text.split("\n"), set[str]()
+
+    def is_own(name: str) -> bool:
+        return any(module == name or module.endswith(f".{name}") for module in own)
+
     for node in ast.parse(text).body:
         names = {inner.id: inner.ctx for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         match node:
@@ -135,8 +139,10 @@ def definitions_of(text: str, own: set[str], keep: Sequence[str]) -> str:
                 is_kept = not keep or name in keep
             case ast.Import(names=aliases):
                 is_kept = all(is_available(alias.name) or alias.name in own for alias in aliases)
-            case ast.ImportFrom(module=str(module), level=level):
-                is_there = any(name == module or name.endswith(f".{module}") for name in own)
+            case ast.ImportFrom(module=None, names=aliases):  # from . import …
+                is_kept = all(is_own(alias.name) for alias in aliases)
+            case ast.ImportFrom(module=str(module), names=aliases, level=level):
+                is_there = is_own(module) or all(is_own(f"{module}.{alias.name}") for alias in aliases)
                 is_kept = is_there or (not level and is_available(module) and not module.startswith("IPython"))
             case ast.Assign():
                 is_kept = not (missing & {*names} or any(isinstance(inner, ast.Call) for inner in ast.walk(node)))

@@ -72,6 +72,17 @@ def part(result: Any, index: int) -> Any:
     return next(iter(tensors_in(result)[index:]), None)
 
 
+def clones(given: Sequence[Any]) -> list[Any]:
+    """Copies of tensors, through which gradients flow; what is one tensor stays one."""
+    copies = {id(value): value.clone() if torch.is_tensor(value) else value for value in given}
+    return [copies[id(value)] for value in given]
+
+
+def called(call: Formula, *given: Any, index: int = 0) -> Any:
+    """One of the tensors that a component returns for copies of the arguments: to change these costs another item."""
+    return part(call(*clones(given)), index)
+
+
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Softmax(Q K^T / sqrt(d)) V over the allowed keys; a query without any gets zeros."""
     scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.shape[-1])
@@ -88,7 +99,7 @@ def gradients_apart(call: Formula, inputs: Sequence[Any], learned: Sequence[Tens
     varied: list[Tensor] = [*filter(is_float, given), *learned]
     for tensor in learned:
         tensor.grad = None
-    result = part(call(*given), 0)
+    result = called(call, *given)
     seed = torch.randn_like(result)
     if not result.requires_grad:
         return "the result has no gradient"
@@ -98,7 +109,7 @@ def gradients_apart(call: Formula, inputs: Sequence[Any], learned: Sequence[Tens
         for step in (STEP, -STEP, -STEP, STEP):  # back to where it was
             with torch.no_grad():
                 tensor.add_(step * direction)
-                values.append(float((part(call(*given), 0) * seed).sum()))
+                values.append(float((called(call, *given) * seed).sum()))
         slope = (values[0] - values[2]) / (2 * STEP)
         computed = 0.0 if tensor.grad is None else float((tensor.grad * direction).sum())
         if abs(computed - slope) > 1e-4 * max(1.0, abs(slope)):
@@ -113,14 +124,14 @@ def is_float(value: Any) -> bool:
 
 def side_effects(call: Formula, inputs: Sequence[Any], others: Sequence[Any]) -> str:
     """How a call changes its arguments, the results of an earlier call, or those of a later one."""
-    copies = [tensor.clone() if torch.is_tensor(tensor) else tensor for tensor in inputs]
+    copies = clones(inputs)
     with torch.no_grad():
         before = tensors_in(call(*copies))
         kept = [tensor.clone() for tensor in before]
         if any(torch.is_tensor(a) and not torch.equal(a, b) for a, b in zip(inputs, copies, strict=True)):
             return "changes an argument"
         call(*others)
-        again = tensors_in(call(*(tensor.clone() if torch.is_tensor(tensor) else tensor for tensor in inputs)))
+        again = tensors_in(call(*clones(inputs)))
     same = partial(torch.allclose, rtol=0, atol=0, equal_nan=True)
     if not all(map(same, before, kept)):
         return "changes what it has returned"
@@ -148,7 +159,7 @@ class Comparison(NamedTuple):
         if self.problem:
             return self.problem
         try:
-            got = part(self.call(*given), index)
+            got = called(self.call, *given, index=index)
         except Exception as error:  # whatever it raises
             return message_of(error)
         return apart(got, self.formula(*given)[index], self.tolerance)

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder.sandbox.submission import Sandbox
+from autograder.testing.case import default_dtype
 
 from . import outside_formulas as formulas
 from .outside_formulas import (
@@ -25,11 +26,12 @@ from .outside_formulas import (
     Tested,
     Verdicts,
     apart,
+    called,
+    clones,
     first,
     first_of,
     mask_of,
     normal,
-    part,
     tensors_in,
     usual,
 )
@@ -72,7 +74,8 @@ def judge_embedding(submission: Sandbox) -> Verdicts:
 
 def without_keys(call: Formula, inputs: Sequence[Tensor], mask: Tensor, learned: Sequence[Tensor] = ()) -> str:
     """Results and gradients that are not finite where the mask allows a query nothing."""
-    results = tensors_in(call(*(tensor.requires_grad_() for tensor in inputs), mask))
+    inputs = [tensor.requires_grad_() for tensor in clones(inputs)]
+    results = tensors_in(call(*clones(inputs), mask))
     if not all(result.isfinite().all() for result in results):
         return "not finite for a query without keys"
     results[0].sum().backward()
@@ -97,24 +100,29 @@ def judge_attention(submission: Sandbox) -> Verdicts:
     low = [-far[0], normal(2, 3, 6, 7).abs() + 8, far[2]]
     masked = [[*draw(), mask] for mask in masks] + [[*far, masks[0]], [*low, masks[0]]]
     special = [draw(5, 1), draw(1, 1, 3), draw(60, 90, 64)]
-    single = [tensor.float() for tensor in draw()]
     lonely = mask_of(2, 3, 5, 6)
     lonely[0, 0, 0] = False
-    with_masks = [usual(call, draw(mask=mask), draw(mask=mask)) for mask in (None, masks[1])]
+    # What differs with a mask, as the context does, costs the masks' item alone.
+    ways = [None, *(mask for mask in masks[:2] if not compare(*draw(mask=mask)))]
+    common = [usual(call, draw(mask=mask), draw(mask=mask)) for mask in ways]
+
+    def in_float32() -> str:
+        with default_dtype(torch.float32):  # another one costs another item
+            return compare._replace(tolerance=2e-4)(*(tensor.float() for tensor in draw()))
 
     def unsafe() -> str:
         given, has_keys = draw(), lonely.any(-1, keepdim=True)
         wanted = formulas.attend(given[0], given[1], given[2], lonely)[0]
-        problem = apart(part(call(*given, lonely), 0) * has_keys, wanted * has_keys)
+        problem = apart(called(call, *given, lonely) * has_keys, wanted * has_keys)
         return without_keys(call, given, lonely) or problem or compare(*(60 * tensor for tensor in draw()))
 
     return {
-        "scores, scale and softmax": lambda: compare(*draw()) or compare._replace(tolerance=2e-4)(*single),
+        "scores, scale and softmax": lambda: compare(*draw()) or in_float32(),
         "special cases": lambda: first(compare(*given) for given in special),
-        "returned weights": lambda: first(compare(*draw(mask=mask), index=1) for mask in (None, *masks[:2])),
+        "returned weights": lambda: first(compare(*draw(mask=mask), index=1) for mask in ways),
         "masks": lambda: first(compare(*given) for given in masked),
         "numerically safe": unsafe,
-        **{item: partial(first_of, with_masks, item) for item in with_masks[0]},
+        **{item: partial(first_of, common, item) for item in common[0]},
     }
 
 
@@ -127,8 +135,8 @@ def judge_heads(submission: Sandbox) -> Verdicts:
     def draw(q: int = 5, k: int = 6) -> list[Tensor]:
         return [normal(3, q, d), normal(3, k, d), normal(3, k, d)]
 
-    given = draw()
-    result = part(tested.call(*given), 0)
+    given, (x, y, _) = draw(), draw(5, 5)
+    result = called(tested.call, *given)
     reading, problem = formulas.search(result, formulas.readings(), lambda by: formulas.heads(given, maps, h, by)[0])
     compare = Comparison(tested.call, lambda *given: formulas.heads(given, maps, h, reading), problem)
 
@@ -152,7 +160,7 @@ def judge_heads(submission: Sandbox) -> Verdicts:
     ways = [[], [masks["b1qk"]]][: 1 if compare(*draw(), masks["b1qk"]) else 2]
     common = [usual(tested.call, [*draw(), *way], [*draw(), *way], tested.learned) for way in ways]
     return {
-        "projections and heads": lambda: compare(*draw()),
+        "projections and heads": lambda: first(compare(*given) for given in (draw(), [x, x, x], [x, y, y])),
         "special cases": lambda: first(compare(*given) for given in (draw(1, 1), draw(40, 70))),
         "returned weights": lambda: first(compare(*draw(), *way, index=1) for way in ways),
         **({} if problem else {"masks reach every head": lambda: first(wrong)}),  # else for a person
@@ -170,7 +178,7 @@ def judge_norm(submission: Sandbox) -> Verdicts:
     new: Any = submission.build(name, d, dtype=torch.float64, isolated=False)
     count = sum(parameter.numel() for parameter in tested.learned)
     pairs = [pair for pair in permutations(tested.learned) if len(pair) == 2 and {*map(len, pair)} <= {1, d}]
-    reading, problem = formulas.search(tested.call(x), pairs, lambda pair: formulas.norm(x, *pair), 1e-6)
+    reading, problem = formulas.search(called(tested.call, x), pairs, lambda pair: formulas.norm(x, *pair), 1e-6)
     compare = Comparison(tested.call, lambda x: [formulas.norm(x, *reading)], problem, 1e-6)
 
     def of_epsilon(scale: float, **options: float) -> str:
@@ -220,7 +228,7 @@ def judge_network(submission: Sandbox) -> Verdicts:
     kinds["gelu by tanh"] = partial(F.gelu, approximate="tanh")
     choices = product(kinds, (hidden, hidden[::-1]), (False, True))
     reading, problem = formulas.search(
-        tested.call(x), choices, lambda by: formulas.network(x, by[1], kinds[by[0]], by[2])
+        called(tested.call, x), choices, lambda by: formulas.network(x, by[1], kinds[by[0]], by[2])
     )
     biases = sum(bias is not None for _, bias in hidden)
     other = f"{reading[0]} instead of relu" if reading and reading[0] != "relu" else ""
@@ -233,13 +241,17 @@ def judge_network(submission: Sandbox) -> Verdicts:
 
 
 def judge_masks(submission: Sandbox) -> Verdicts:
-    """Task 1.6."""
-    tokens = torch.tensor([[4, 2, 0, 0], [1, 2, 3, 4], [0, 3, 0, 1]])
+    """Task 1.6; padding elsewhere than at the end is a special case."""
+    ends = torch.tensor([[4, 3, 2, 2], [1, 5, 3, 4], [1, 2, 2, 2]])
+    elsewhere = torch.tensor([[4, 2, 0, 0], [1, 2, 3, 4], [0, 3, 0, 1]])
 
     def same(wanted: Tensor, name: str, *given: Any) -> str:
         got = submission.call(f"masks.{name}", *given, isolated=False)
         is_bool = torch.is_tensor(got) and got.dtype == torch.bool
         return apart(got, wanted) if is_bool else f"{getattr(got, 'dtype', type(got).__name__)} instead of bool"
+
+    def padding(tokens: Tensor, pad: int) -> str:
+        return same((tokens != pad)[:, None, None], "padding_mask", tokens, pad)
 
     def later(n: int) -> str:
         return same(torch.arange(n)[:, None] >= torch.arange(n), "causal_mask", n)
@@ -249,9 +261,11 @@ def judge_masks(submission: Sandbox) -> Verdicts:
         return "it is made on the CPU whatever the device" * (device != "meta")
 
     return {
-        "padding": lambda: first(same((tokens != pad)[:, None, None], "padding_mask", tokens, pad) for pad in (0, 2)),
+        "padding": lambda: padding(ends, 2) or padding(ends - 2, 0),
         "later positions": lambda: first(map(later, (2, 4))),
-        "special cases": lambda: first(map(later, (1, 70))) or off_device(),
+        "special cases": lambda: (
+            first(map(later, (1, 70))) or first(padding(elsewhere, pad) for pad in (0, 2)) or off_device()
+        ),
     }
 
 
@@ -278,7 +292,7 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
 
     given, own = draw(masked=False), parts_of(tested)
     choices = formulas.readings(1 + is_decoder, 2 + is_decoder)
-    result = part(tested.call(*given), 0)
+    result = called(tested.call, *given)
     reading, problem = formulas.search(result, choices, lambda by: formula(*given, by=by, parts=own)[0], OF_NORMS)
     compare = Comparison(tested.call, partial(formula, by=reading, parts=own), problem, OF_NORMS)
 
@@ -288,7 +302,7 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
         other, inputs = Tested(submission, component, *sizes, dropout=rate), draw(masked=False)
         wanted = formula(*inputs, by=reading, parts=parts_of(other), kept=0.0 if rate else 1.0)[0]
         other.call.train()
-        got, again = (part(other.call(*inputs), 0) for _ in range(2))
+        got, again = (called(other.call, *inputs) for _ in range(2))
         is_free = not rate and not torch.equal(got, again)  # a part of its own may have a rate of its own
         return "" if is_free else apart(got, wanted, 1e-3)
 
