@@ -171,6 +171,7 @@ def layer(
 
     formulas = attempt(read)
     if isinstance(formulas, list) and not formulas:
+        torch.set_default_dtype(torch.float64)  # which is that of a test's inputs, until the test ends
         return layer(submission, case, kind, readable, dropout)
     return replace(subject, formulas=formulas, find_weights=find_weights)
 
