@@ -84,18 +84,24 @@ class PartMark:
     """One task's mark."""
 
     part: Part  # as graded
-    by_hand: Decision | None = None  # points that a person gave; None = nobody did
+    decision: Decision | None = None  # points that a person gave; None = nobody did
     comment: Decision | None = None  # by a person; None = none
+
+    @property
+    def by_hand(self) -> Decision | None:
+        """The decision, where it is what counts: the grader has not found as much itself."""
+        is_lasting = self.decision and not (self.decision.items or self.decision.helps)
+        return self.decision if is_lasting or self.score != self.part.score else None
 
     @property
     def score(self) -> float | None:
         """Points; None where there is no judgement and nobody has decided."""
-        if self.by_hand is None:
+        if self.decision is None:
             return self.part.score
         graded = self.part.score or 0.0
-        if self.by_hand.items:
-            return max(graded, with_items(self.part, self.by_hand.items)) if self.part.items else self.part.score
-        return max(graded, self.by_hand.value or 0.0) if self.by_hand.helps else self.by_hand.value
+        if self.decision.items:
+            return max(graded, with_items(self.part, self.decision.items)) if self.part.items else self.part.score
+        return max(graded, self.decision.value or 0.0) if self.decision.helps else self.decision.value
 
 
 def with_items(part: Part, given: Collection[str]) -> float:
