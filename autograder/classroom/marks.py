@@ -245,6 +245,8 @@ class Result:
             return "excused"
         if self.member.is_missing and not self.mark:
             return "nothing handed in"
+        if self.member.key and not self.record:
+            return "not graded yet"
         return "needs review" if self.score is None else "graded"
 
     @property
@@ -265,9 +267,8 @@ class Result:
             return ""
         if self.member.undecided:
             return self.member.undecided_reason
-        if self.record is None or self.mark is None:
-            return "not graded yet"
-        return "; ".join(filter(None, (self.record.run.error, *self.mark.needs_review)))
+        error = self.record.run.error if self.record else ""
+        return "; ".join(filter(None, (error, *(self.mark.needs_review if self.mark else ()))))
 
 
 def results_of(
