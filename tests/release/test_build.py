@@ -104,6 +104,11 @@ def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, projec
     assert problem().startswith(says)
 
 
+def test_a_corpus_without_its_references_has_a_remedy(project, problem) -> None:
+    (project.root / REFERENCES).unlink()
+    assert problem().startswith(f"{REFERENCES}: no such file; copy data/corpus/ and data/private/ together")
+
+
 def test_a_wrong_folder_or_assignment_is_one_line(project, problem) -> None:
     project.reference.rename(project.root / "solutions")
     assert problem().endswith("reference: no files there; the marked solution belongs there")
