@@ -69,8 +69,14 @@ def _add_decision(
     parser.add_argument("student", help="id, e-mail address, name, or what was handed in: for a group, all of it")
     parser.add_argument("--by", default=None, help="who decides, which is kept; default: the user of this machine")
     if has_reason:
-        parser.add_argument("--why", required=True, metavar="TEXT", help="the reason, which the student may read")
+        parser.add_argument("--why", required=True, type=_reason, metavar="TEXT", help="reason, for the student too")
     return parser
+
+
+def _reason(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("expected a reason")
+    return text
 
 
 def override(options: argparse.Namespace) -> int:

@@ -181,9 +181,10 @@ def histogram(scores: Sequence[float], top: float) -> list[dict[str, float]]:
     top = top or 1.0
     counts = Counter(min(int(score / top * N_BINS), N_BINS - 1) for score in scores)
     tallest, width = max([*counts.values(), 1]), top / N_BINS
+    ends = [*((n + 1) * width for n in range(N_BINS - 1)), max([top, *scores])]
     return [
-        {"low": n * width, "high": (n + 1) * width, "count": counts[n], "percent": 100 * counts[n] / tallest}
-        for n in range(N_BINS)
+        {"low": n * width, "high": high, "count": counts[n], "percent": 100 * counts[n] / tallest}
+        for n, high in enumerate(ends)
     ]
 
 
