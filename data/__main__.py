@@ -28,6 +28,8 @@ MANIFEST = "manifest.json"
 """Seeds and sizes of the course's corpus, and a checksum of each file."""
 GENERATED = "private/generated.json"
 """The same of the last corpus that `generate` wrote, recorded as the course's or not."""
+GUESSED = 2**40
+"""Whoever has the kit can try all test seeds below."""
 SUMMARY = "summary.json"
 """What `prepare` made in a folder."""
 DEFAULTS = Choices()
@@ -139,6 +141,8 @@ def generate(options: argparse.Namespace) -> int:
     counts = ", ".join(f"{count} {split}" for split, count in manifest["counts"].items())
     print(f"{options.output}: {counts} pairs from seed {seed}, test seed {test_seed}")
     print("vocabulary: {french} French, {english} English subwords".format(**manifest["vocabulary"]))
+    if not is_recorded and abs(test_seed) < GUESSED:
+        print("note: so short a test seed can be guessed: draw a longer one, as new-term.md explains", file=sys.stderr)
     if is_default_place and not is_recorded and not options.update_manifest:
         print("note: not the corpus that data/manifest.json records; --update-manifest makes it so")
     return 0

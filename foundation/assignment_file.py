@@ -3,6 +3,7 @@
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +23,7 @@ VERSION = rules.matching(
     "the version that grades, 3.11 or later, such as '3.12'",
     lambda value: (3, int(value[2:])),
 )
-RELEASE = {"instructor_only": rules.TEXTS, "phase": Rule("1 or 2", lambda value: value in (1, 2))}
+RELEASE = {"instructor_only": rules.TEXTS, "phase": Rule("1 or 2", lambda value: value in (1, 2) and value is not True)}
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Assignment:
     python: Annotated[tuple[int, int], VERSION] = (3, 11)  # the version that grades
     assistants: Literal["none", "tutor", "free"] = "tutor"  # what coding assistants may do
     predictions: bool = True  # whether notebooks ask before they check
-    hint_after: int = 3  # how many failed attempts a hint takes
+    hint_after: rules.Count = 3  # how many failed attempts a hint takes
 
     @property
     def folder(self) -> Path:
@@ -173,6 +174,9 @@ def _parsed(text: str, path: Path) -> Assignment:
     values |= read_values(RELEASE, content.get("release", {}), "[release]: ")
     thresholds = content.get("thresholds", {})
     thresholds = read_values(dict.fromkeys(thresholds, rules.between(0, 1)), thresholds, "[thresholds]: ")
+    for (name, low), (other, high) in pairwise(thresholds.items()):
+        if high < low:
+            raise UserError(f"[thresholds]: {other} = {high:g}: expected at least {low:g}, the {name} one before it")
     kinds, given = dict.fromkeys(UNDERSTANDING, rules.POINTS), content.get("understanding", {})
     points = read_values(kinds, given, "[understanding]: ")
     contract = rules.read_contract(content.get("contract", {}))

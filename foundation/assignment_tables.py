@@ -87,6 +87,7 @@ Line: TypeAlias = Annotated[
     str, Rule("one line of text", lambda value: isinstance(value, str) and bool(value.strip()) and value.isprintable())
 ]
 Above0: TypeAlias = Annotated[float, Rule("a number above 0", lambda value: _is_number(value) and value > 0, float)]
+Count: TypeAlias = Annotated[int, Rule("a whole number above 0", lambda value: type(value) is int and 0 < value < 1e9)]
 Percent: TypeAlias = Annotated[float, between(0, 100)]
 Patterns: TypeAlias = Annotated[str, Rule("a list of regular expressions that can be joined", _is_patterns, "|".join)]
 
@@ -222,11 +223,11 @@ class Limits:
 
     call_seconds: Above0  # wall time of a single call
     total_seconds: Above0  # wall time of all calls together; starting a worker is not counted
-    cpu_seconds: int  # CPU time of all its workers together
-    memory_mb: int  # address space on top of the libraries, in MiB
-    gradescope_memory_mb: int  # the same in Gradescope's container, where grader and libraries need up to 620 MB
-    output_kb: int  # what is kept of stdout and stderr together, in KiB
-    failures_a_component: int  # after this many timeouts or crashes the component is skipped
+    cpu_seconds: Count  # CPU time of all its workers together
+    memory_mb: Count  # address space on top of the libraries, in MiB
+    gradescope_memory_mb: Count  # the same in Gradescope's container, where grader and libraries need up to 620 MB
+    output_kb: Count  # what is kept of stdout and stderr together, in KiB
+    failures_a_component: Count  # after this many timeouts or crashes the component is skipped
 
 
 @dataclass(frozen=True)

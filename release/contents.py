@@ -129,6 +129,10 @@ def check_corpus(root: Path) -> None:
     """Raise ReleaseError unless lines are pairs, and each line that students translate has a reference."""
     train, dev, sources = (f"{CORPUS}/fren.{split}.bpe" for split in ("train", "dev", "test.src"))
     names = (train, dev, sources, REFERENCES.as_posix())
+    for name in names:
+        if not (root / name).is_file():
+            remedy = "copy data/corpus/ and data/private/ together, or make both: data/README.md"
+            raise ReleaseError(f"{name}: no such file; {remedy}")
     lines = {name: decode(name, (root / name).read_bytes()).split("\n")[:-1] for name in names}
     for name in (train, dev):
         for number, line in enumerate(lines[name], start=1):

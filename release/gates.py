@@ -145,14 +145,15 @@ def wrong_marks(release: Release, solved: Collection[str], marks: Mapping[str, M
 
 def archive_works(project: Project, release: Release) -> list[str]:
     """Elsewhere, the unpacked archive tests the first task, as the handout says; then everything, solved."""
-    task, package = coded_tasks(release.assignment)[0], release.assignment.package
+    assignment = release.assignment
+    task = next(task for task in coded_tasks(assignment) if task not in assignment.held_back)
     with tempfile.TemporaryDirectory(prefix="unpacked-") as name:
         folder = unpack(release.outputs[f"dist/{STUDENT_ZIP}"], Path(name))
         first = run_python(["-m", "pytest", "-p", "no:cacheprovider", "-m", task.marker], folder)
         if first.returncode != 1 or f"TODO {task.number}: " not in first.stdout:
             fault = f"`pytest -m {task.marker}`: expected failing tests that show TODO {task.number}"
             return [f"{fault}, got {ending_of(first)}"]
-        write_all(_solutions(release), folder / package)
+        write_all(_solutions(release), folder / assignment.package)
         solved = run_python(["-m", "pytest", "-p", "no:cacheprovider", "-q"], folder)
     return [f"with all solutions every test should pass, got {ending_of(solved)}"] if solved.returncode else []
 
@@ -220,9 +221,10 @@ def run_python(arguments: Sequence[str | Path], folder: Path, given: str = "") -
 
 
 def ending_of(finished: subprocess.CompletedProcess[str]) -> str:
-    """Return the status of a process, with the end of its output."""
+    """Return the status of a process, with pytest's first failure or else the end of its output."""
     output = finished.stderr.strip() or finished.stdout.strip() or "it printed nothing"
-    return f"status {finished.returncode}: {output[-400:]}"
+    failure = re.search(r"^_{3,} (.+) _{3,}\n(?:.*\n)*?E +(.+)", finished.stdout, re.MULTILINE)
+    return f"status {finished.returncode}: {': '.join(failure.groups()) if failure else output[-400:]}"
 
 
 GATES: dict[str, Gate] = {

@@ -160,7 +160,9 @@ def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
             name = re.compile(rf"{before}{re.escape(number)}(?!\d|\.\d)|{marker_of(number)}\b")
             read = enumerate(text.splitlines(), start=1)  # code of misconceptions apart
             lines = [n for n, line in read if name.search(line) and not line.startswith(("find", "replace"))]
-            faults += [f"{path.relative_to(root)}:{n}: names task {number}, {reason}" for n in lines]
+            others = [task.number for task in assignment.tasks if path.parent == root / TESTS and task.marker in text]
+            stay = f"; keep what tests {' and '.join(others)} there" if others and number in unknown else ""
+            faults += [f"{path.relative_to(root)}:{n}: names task {number}, {reason}{stay}" for n in lines]
     toml = texts[root / ASSIGNMENT_FILE]
     for task in judged:
         own = "\n".join(test for test in tests if task.marker in test)

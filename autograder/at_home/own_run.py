@@ -292,6 +292,8 @@ class OwnRun:
             return f"{n_passed} of {len(outcomes)} tests pass, {total - len(outcomes)} did not run"
         if task.tests_of:  # here they are tried on a few implementations, and graded on many
             return f"{n_passed} of {total} tests pass; graded by the groups of faults that yours find"
+        if task.understanding == "hunts" and self._assignment.held_back:
+            return f"{n_passed} of {total} tests pass; the other hunts are handed out later"
         result = judge_task(task, outcomes, self._assignment.credit)
         if result.state is State.NEEDS_READER:
             return "the tests cannot judge this: a person will read it"

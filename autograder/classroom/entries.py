@@ -95,10 +95,10 @@ def take_class(
         if not own:
             why = "fits no student in the roster, or not for sure, or more than one"
             left_out.append(Stray(submission.entry, why, needs_decision=True))
-        elif any(counting[student] is None for student in own):
-            left_out.append(Stray(submission.entry, f"one of {UNDECIDED}", needs_decision=True))
         elif submission not in keys:
-            left_out.append(Stray(submission.entry, "a later submission counts"))
+            is_undecided = any(counting[student] is None for student in own)
+            why = f"one of {UNDECIDED}" if is_undecided else "a later submission counts"
+            left_out.append(Stray(submission.entry, why, needs_decision=is_undecided))
     roll = Roll(
         assignment=assignment.name,
         layout=download.layout,

@@ -216,23 +216,27 @@ def _grade_entry(entry: HandedIn, conditions: Conditions, grader: Grader) -> Ite
 
 
 def change_of(old: Mark, new: Mark) -> Change | None:
-    """The difference of two marks of one submission; None where there is none, or people have decided on the whole."""
-    if new.by_hand or new.excused:
+    """The difference of two marks of one submission; None where there is none, or the student is excused.
+
+    No points are the same of any maximum. Where people have decided on the whole, only its maximum may change.
+    """
+    if new.excused:
         return None
-    before, after = ({mark.part.number: mark for mark in whole.parts} for whole in (old, new))
+    before, after = ({mark.part.number: mark for mark in whole.parts if not new.by_hand} for whole in (old, new))
     lines = []
     for number, some in {**before, **after}.items():
         sides = before.get(number), after.get(number)
         scores = [mark.score if mark else None for mark in sides]
         points = [mark.part.points if mark and not mark.part.extension else 0 for mark in sides]
-        if scores[0] != scores[1] or points[0] != points[1]:
+        is_other, has_other_points = scores[0] != scores[1], points[0] != points[1]
+        if (is_other and all(sides)) or ((is_other or has_other_points) and any(scores)):
             reasons = "; ".join(_reasons(*(mark.part for mark in sides if mark)))
             changed = f"{number} {some.part.title}: {_points(scores[0])} → {_points(scores[1])}"
             lines.append(f"{changed} ({printable(reasons, MOST_CHARACTERS)})" if reasons else changed)
-    has_other_points = old.max_score != new.max_score
-    if not lines and old.score == new.score and not has_other_points:
+    has_other_maximum = old.max_score != new.max_score
+    if not lines and old.score == new.score and not (has_other_maximum and new.score):
         return None
-    totals = [_points(mark.score) + f" of {mark.max_score:g}" * has_other_points for mark in (old, new)]
+    totals = [_points(mark.score) + f" of {mark.max_score:g}" * has_other_maximum for mark in (old, new)]
     return Change(" → ".join(totals), tuple(lines))
 
 

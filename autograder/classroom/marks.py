@@ -84,18 +84,24 @@ class PartMark:
     """One task's mark."""
 
     part: Part  # as graded
-    by_hand: Decision | None = None  # points that a person gave; None = nobody did
+    decision: Decision | None = None  # points that a person gave; None = nobody did
     comment: Decision | None = None  # by a person; None = none
+
+    @property
+    def by_hand(self) -> Decision | None:
+        """The decision, where it is what counts: the grader has not found as much itself."""
+        is_lasting = self.decision and not (self.decision.items or self.decision.helps)
+        return self.decision if is_lasting or self.score != self.part.score else None
 
     @property
     def score(self) -> float | None:
         """Points; None where there is no judgement and nobody has decided."""
-        if self.by_hand is None:
+        if self.decision is None:
             return self.part.score
         graded = self.part.score or 0.0
-        if self.by_hand.items:
-            return max(graded, with_items(self.part, self.by_hand.items)) if self.part.items else self.part.score
-        return max(graded, self.by_hand.value or 0.0) if self.by_hand.helps else self.by_hand.value
+        if self.decision.items:
+            return max(graded, with_items(self.part, self.decision.items)) if self.part.items else self.part.score
+        return max(graded, self.decision.value or 0.0) if self.decision.helps else self.decision.value
 
 
 def with_items(part: Part, given: Collection[str]) -> float:
@@ -239,6 +245,8 @@ class Result:
             return "excused"
         if self.member.is_missing and not self.mark:
             return "nothing handed in"
+        if self.member.key and not self.record:
+            return "not graded yet"
         return "needs review" if self.score is None else "graded"
 
     @property
@@ -259,9 +267,8 @@ class Result:
             return ""
         if self.member.undecided:
             return self.member.undecided_reason
-        if self.record is None or self.mark is None:
-            return "not graded yet"
-        return "; ".join(filter(None, (self.record.run.error, *self.mark.needs_review)))
+        error = self.record.run.error if self.record else ""
+        return "; ".join(filter(None, (error, *(self.mark.needs_review if self.mark else ()))))
 
 
 def results_of(

@@ -19,7 +19,7 @@ from typing import TypeAlias
 from foundation.command_line import UserError
 from foundation.texts import counted, first_of, printable
 
-from ..platforms.platform import HandedIn, Person, Student, read_time
+from ..platforms.platform import POINTS_POSSIBLE, HandedIn, Person, Student, read_time
 
 HEADINGS = tomllib.loads(Path(__file__).with_name("headings.toml").read_text(encoding="utf-8"))
 COLUMNS: Mapping[str, list[str]] = HEADINGS["any"]
@@ -40,6 +40,7 @@ def read_roster(path: Path) -> tuple[Student, ...]:
         shown = ", ".join(printable(name, 30) for name in heading[:6]) or "an empty line"
         raise UserError(f"{path}:1: no column with names or ids; expected id, name, email, …, not {shown}")
     students: dict[str, Student] = {}
+    possible: dict[str, str] = {}
     for number, row in rows:
         if any(cell.strip() for cell in row[len(heading) :]):
             cells_here = f"{len(row)} cells where the heading has {len(heading)}"
@@ -48,7 +49,10 @@ def read_roster(path: Path) -> tuple[Student, ...]:
         if rounded := next((cells[kind] for kind in ("id", *IDS) if ROUNDED.fullmatch(cells.get(kind, ""))), ""):
             remedy = "export the roster again, and open it in an editor only"
             raise UserError(f"{path}:{number}: {rounded} is rounded by a spreadsheet; {remedy}")
-        student = _student_of(cells, dict(zip(heading, row, strict=False)))
+        line = dict(zip(heading, row, strict=False))
+        if cells.get("name") == POINTS_POSSIBLE:
+            possible = {name + POINTS_POSSIBLE: cell for name, cell in line.items()}
+        student = _student_of(cells, line | possible)
         if student and student.id in students:
             raise UserError(f"{path}:{number}: {printable(student.id, 60)} is there twice; keep one line")
         students |= {student.id: student} if student else {}

@@ -69,8 +69,14 @@ def _add_decision(
     parser.add_argument("student", help="id, e-mail address, name, or what was handed in: for a group, all of it")
     parser.add_argument("--by", default=None, help="who decides, which is kept; default: the user of this machine")
     if has_reason:
-        parser.add_argument("--why", required=True, metavar="TEXT", help="the reason, which the student may read")
+        parser.add_argument("--why", required=True, type=_reason, metavar="TEXT", help="reason, for the student too")
     return parser
+
+
+def _reason(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("expected a reason")
+    return text
 
 
 def override(options: argparse.Namespace) -> int:
@@ -223,7 +229,7 @@ def export_class(options: argparse.Namespace) -> int:
     results = results_of(roll, records, decisions, assignment.late)
     grades = grades_of(results, read_roster(options.roster) if options.roster else ())
     name, column = options.platform, options.column or judgement.assignment
-    table, without_page = export(name, grades, column, judgement.max_score, options.marks, output)
+    table, unknown, unwritten = export(name, grades, column, judgement.max_score, options.marks, output)
     archive = output / f"{name}-feedback.zip"
     print(f"{name}: {output / name}.csv" + (f", {archive}" if archive.exists() else ""))
     unmarked = [f"{result.member.name} ({result.status})" for result in results if result.score is None]
@@ -238,5 +244,6 @@ def export_class(options: argparse.Namespace) -> int:
     remedy = "name its list of students with --roster" if not options.roster else WITHOUT_ID
     print_note(f"not known to {name}; {remedy}", table.unknown)
     file = "file" if archive.exists() else "archive"
-    print_note(f"no feedback {file} for {name}, which knows only its own download", without_page)
+    print_note(f"no feedback {file} for {name}, which knows only its own download", unknown)
+    print_note(f"not graded to the end, so that there is no page; {FIRST}", unwritten)
     return int(bool(table.unknown or table.doubt))

@@ -69,14 +69,23 @@ def _tests(assignment: Path) -> Collection:
     return Collection(read_assignment(assignment))
 
 
+def hunted_at_home(assignment: Assignment) -> dict[str, str]:
+    """Return the components that hunts are about, by their tasks' numbers, but for those whose tests come later."""
+    held_back = [task.number for task in assignment.held_back]
+    return {number: name for number, name in hunted(assignment).items() if number not in held_back}
+
+
 def hunts_at_home(student: str, sources: Sources, assignment: Assignment, number: str | None = None) -> list[Hunt]:
-    """Draw a student's hunts, of all tasks or of one. Raises: UserError where something is missing for one."""
+    """Draw a student's hunts, of all tasks whose tests are there, or of one.
+
+    Raises: UserError where something is missing for one.
+    """
     if not student.strip():
         raise UserError("whose hunts? expected your name or number, as the course knows you")
     components = hunted(assignment)
     if number is not None and number not in components:
         raise UserError(f"there is no hunt in {number}: expected one of {', '.join(components)}")
-    wanted = [*components] if number is None else [number]
+    wanted = [*hunted_at_home(assignment)] if number is None else [number]
     return [
         _hunt_at_home(number, components[number], student, tuple(sources.items()), assignment.path)
         for number in tqdm(wanted, "hunts", unit="hunt", disable=None, leave=False)
@@ -148,6 +157,8 @@ def tell_hunts(student: str, sources: Sources, assignment: Assignment, answer: s
         calls = f'box("{hunt.number}", "{student}") and right("{hunt.number}", "{student}") take tensors; an example'
         parts += [listing_of(hunt.versions.lines), f"{calls} has the shapes {_shapes(hunt)}."]
         parts += [f'    "{hunt.number}": {{"line": …, "now": "…", "input": […]}},']
+    if later := hunted(assignment).keys() - hunted_at_home(assignment).keys():
+        parts += [f"Handed out later, with the tests of these tasks: the hunts in {', '.join(sorted(later))}."]
     if model:
         parts += [f'{model[0]}\nto check an answer: --answer LETTER, or in a notebook hunt("{student}", LETTER)']
     return "\n\n".join(parts)

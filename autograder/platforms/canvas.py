@@ -22,7 +22,7 @@ from pathlib import Path
 
 from foundation.texts import as_score
 
-from .platform import Grade, HandedIn, Person, Student, Table, heading_in, known_by_names, table_of
+from .platform import POINTS_POSSIBLE, Grade, HandedIn, Person, Student, Table, heading_in, known_by_names, table_of
 
 FILE = re.compile(
     r"(?:(?P<name>(?!LATE_|anon_)(?:[0-9A-Za-z_]|[^\x00-\x7f])+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
@@ -54,8 +54,11 @@ def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
         about = {"Student": student.row.get("Student") or student.name, "Section": student.row.get("Section", "")}
         return {**about, **cells, column: as_score(grade.score) or "EX"} if any(cells.values()) else {}
 
-    points = {"Student": "    Points Possible", column: as_score(max_score)}
-    return table_of(grades, (*STUDENT, column), row, [points], takes_excused=True, doubt=doubt)
+    points = {"Student": f"    {POINTS_POSSIBLE}", column: as_score(max_score)}
+    theirs = next((grade.student.row.get(column + POINTS_POSSIBLE, "") for grade in grades if grade.student.row), "")
+    is_other = theirs.replace(".", "", 1).isdecimal() and float(theirs) != max_score
+    note = f"its assignment has {theirs} points, and {as_score(max_score)} here: correct it there first" * is_other
+    return table_of(grades, (*STUDENT, column), row, [points], takes_excused=True, doubt=doubt, note=note)
 
 
 def _feedback(student: Student) -> str | None:

@@ -24,6 +24,8 @@ CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__",
 """Left behind by systems and tools; Brightspace lists its submissions in the last one."""
 UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 """Kinds that intake refuses, with a reason: somebody's work may be in them."""
+POINTS_POSSIBLE = "Points Possible"
+"""Heads a line of a gradebook with the points of each column; in a student's row, it ends the names of these."""
 UNDECIDED = "several submissions, and it is not known which one counts"
 
 Line: TypeAlias = Annotated[str, BeforeValidator(lambda text: printable(text) if isinstance(text, str) else text)]

@@ -39,15 +39,20 @@ def tasks_of(results: Sequence[Result]) -> list[tuple[Part, float | None, dict[s
     for same in by_task(records_of(results).values()):
         counts = Counter(part.state for part in same)
         own = [part.score for mark in marks for part in mark.parts if part.part.number == same[0].number]
-        scores = [score for score in own if score is not None]
+        scores = [score for score in own if score is not None and len({part.points for part in same}) == 1]
         average = round(mean(scores), 2) if scores else None
         rows.append((same[0], average, {state.value: counts[state] for state in State}))
     return rows
 
 
-def scores_of(results: Iterable[Result]) -> list[float]:
-    """The scores of those who have one."""
-    return [result.score for result in results if result.score is not None]
+def has_two_scales(results: Sequence[Result]) -> bool:
+    """True if some marks are of other points than others, and wait to be kept: then there is no mean of them."""
+    return len({record.judgement.weighting for record in records_of(results).values()}) > 1
+
+
+def scores_of(results: Sequence[Result]) -> list[float]:
+    """The scores of those who have one; none where they cannot be compared."""
+    return [] if has_two_scales(results) else [result.score for result in results if result.score is not None]
 
 
 def records_of(results: Iterable[Result]) -> dict[str, Record]:
@@ -176,9 +181,10 @@ def histogram(scores: Sequence[float], top: float) -> list[dict[str, float]]:
     top = top or 1.0
     counts = Counter(min(int(score / top * N_BINS), N_BINS - 1) for score in scores)
     tallest, width = max([*counts.values(), 1]), top / N_BINS
+    ends = [*((n + 1) * width for n in range(N_BINS - 1)), max([top, *scores])]
     return [
-        {"low": n * width, "high": (n + 1) * width, "count": counts[n], "percent": 100 * counts[n] / tallest}
-        for n in range(N_BINS)
+        {"low": n * width, "high": high, "count": counts[n], "percent": 100 * counts[n] / tallest}
+        for n, high in enumerate(ends)
     ]
 
 
@@ -187,7 +193,7 @@ def write_summary(results: Sequence[Result], output: Path) -> None:
     numbers = [same[0].number for same in by_task(records_of(results).values())]
     heading = [*ABOUT, *numbers, *(f"{number} state" for number in numbers), *CIRCUMSTANCES]
     max_score = next(iter(records_of(results).values())).judgement.max_score
-    rows = [{**row_of(result), "max_score": max_score} for result in results]
+    rows = [{"max_score": max_score, **row_of(result)} for result in results]
     write_whole(output / SUMMARY, as_csv(heading, rows))
 
 
@@ -199,7 +205,7 @@ def row_of(result: Result) -> dict[str, Cell]:
     row |= {"late": {True: "late", False: "no", None: unknown}[result.is_late]}
     row |= {"status": result.status, "reason": result.reason, "score": result.score}
     if mark:
-        row |= {part.part.number: part.score for part in mark.parts}
+        row |= {part.part.number: part.score for part in mark.parts} | {"max_score": mark.max_score}
         row |= {"late_days": mark.lateness.days, "percent_off": mark.lateness.percent if record else None}
     if record:
         row |= {f"{part.number} state": part.state.value for part in record.judgement.parts}
@@ -213,6 +219,8 @@ def as_class_table(roll: Roll, results: Sequence[Result], cases: Sequence[tuple[
     records = records_of(results)
     first = next(iter(records.values())).judgement
     figures = f"mean {mean(scores):.1f}, median {median(scores):.1f}, of {first.max_score:g}" if scores else "no marks"
+    if has_two_scales(results):
+        figures = "no mean, since some marks are weighed otherwise, and wait for --keep"
     urgent = [*roll.to_decide, *((names[key], "; ".join(reasons)) for key, reasons in cases)]
     shown = [f"  {printable(name, 40)}: {printable(reason, 70)}" for name, reason in urgent[:MOST_NAMES]]
     more = [f"  and {len(urgent) - MOST_NAMES} more"] if len(urgent) > MOST_NAMES else []
@@ -245,7 +253,7 @@ def as_regrade_table(changes: Mapping[str, Change], names: Mapping[str, str]) ->
         lines.append(f"{counted(n_waiting, 'mark')} would change, and {stay} until you add --keep:")
     elif n_kept:
         lines.append(f"{counted(n_kept, 'mark')} changed:")
-    for key, change in changes.items():
+    for key, change in sorted(changes.items(), key=lambda entry: names[entry[0]].casefold()):
         lines.append(f"  {printable(names[key], 40)}: {change.points}")
         lines += [f"    {line}" for line in change.parts]
     if n_failed:

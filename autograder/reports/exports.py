@@ -72,30 +72,31 @@ def _comment_on(mark: PartMark, is_explained: bool) -> str:
 
 def export(
     platform: str, grades: Sequence[Grade], column: str, max_score: float, source: Path, output: Path
-) -> tuple[Table, list[str]]:
+) -> tuple[Table, list[str], list[str]]:
     """Writes `PLATFORM.csv`, and `PLATFORM-feedback.zip` with the students' pages where the platform takes any.
 
     `source` is the folder of marks; `column` is the assignment's heading or title on the platform. Returns the table,
-    and the students with a score of whom the archive has no page.
+    and the students with a score of whom the archive has no page: whom the platform does not know by a file, and those
+    whose page is not written yet.
     """
     kind, table_of = PLATFORMS[platform], IMPORTING[platform]
     table = table_of(grades, column, max_score)
     write_whole(output / f"{platform}.csv", as_csv(table.heading, table.rows, table.has_mark))
-    pages, without = dict[str, bytes](), list[str]()
+    pages, unknown, unwritten = dict[str, bytes](), list[str](), list[str]()
     if kind.feedback is None:
-        return table, without
-    for grade in (grade for grade in grades if grade.score is not None):
-        path = source / STUDENTS / f"{grade.student.key}.html"
-        name = kind.feedback(grade.student)
+        return table, unknown, unwritten
+    for student in (grade.student for grade in grades if grade.score is not None and grade.student.key):
+        path = source / STUDENTS / f"{student.key}.html"
+        name = kind.feedback(student)
         if name and path.is_file():
             pages[name] = path.read_bytes()
         else:
-            without.append(grade.student.called)
+            (unwritten if name else unknown).append(student.called)
     archive = output / f"{platform}-feedback.zip"
     archive.unlink(missing_ok=True)  # of an earlier export
     if pages:
         write_whole(archive, as_zip(pages))
-    return table, without
+    return table, unknown, unwritten
 
 
 def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]], has_mark: bool = True) -> str:

@@ -54,6 +54,10 @@ class CollectedTests(Collection):
         self._used: Counter[Path] = Counter()  # CPU time by file
         self._is_fresh = True
         super().__init__(assignment)
+        for test in self.items:
+            if not any(mark.name == "given" or mark.name.startswith("task_") for mark in test.iter_markers()):
+                where = f"{test.path.name}:{(test.location[1] or 0) + 1}: {test.name}"
+                raise CollectionError(f"{where}: no task's mark; remove the test, or mark it, such as task_1_2")
         tested = [task for task in (assignment.tasks if tasks is None else tasks) if task.has_component_tests]
         self._of_task: dict[str, list[pytest.Function]] = {}
         for task in tested:

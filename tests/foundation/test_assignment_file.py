@@ -32,8 +32,12 @@ def test_the_shares_of_a_rubric_that_are_shown_sum_to_the_points():
     [
         ("'MultiheadAttention',", "'(?i)MultiheadAttention',", ": expected a list of regular expressions that can"),
         ("call_seconds", "cal_seconds", "[limits]: unknown key 'cal_seconds'; did you mean 'call_seconds'?"),
-        ("output_kb = 64", "", "[limits]: output_kb is missing: expected a whole number, 0 or more"),
+        ("output_kb = 64", "", "[limits]: output_kb is missing: expected a whole number above 0"),
         ("beginner = 0.30", "beginner = 30", "[thresholds]: beginner = 30: expected a number between 0 and 1"),
+        ("advanced = 0.45", "advanced = 0.2", "advanced = 0.2: expected at least 0.3, the beginner one before it"),
+        ("memory_mb = 2048", "memory_mb = 0", "[limits]: memory_mb = 0: expected a whole number above 0"),
+        ("hint_after = 3", "hint_after = 0", "hint_after = 0: expected a whole number above 0"),
+        ("[release]", "[release]\nphase = true", "[release]: phase = True: expected 1 or 2"),
         ('number = "1.2"', 'number = "1.1"', "two tasks have the number '1.1'"),
         ('title = "Layer normalisation"', 'title = "a\\nb"', "task 1.4: title = 'a\\nb': expected one line of text"),
         ('package = "student"', 'package = "my-course"', "package = 'my-course': expected the name of a Python"),

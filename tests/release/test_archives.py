@@ -21,14 +21,14 @@ from benchmarks.accessibility import audit
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy
 from foundation.places import REFERENCE, REFERENCES, ROOT, SECRET, SKELETON
-from release.build import Project, make_package, make_release
+from release.build import Project, Release, make_package, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, read_given
-from release.gates import run_python, unpack
+from release.gates import archive_works, run_python, unpack
 from release.handout import NAMES, files_for_assistants, make_guide, words_of
 from release.packing import make_zip, members_of
 from release.skeleton import ReleaseError
 
-from .conftest import ROOM, edit
+from .conftest import ENGINE, ROOM, edit
 
 
 def test_students_get_what_they_need_and_no_more(example_release) -> None:
@@ -103,6 +103,21 @@ def test_the_first_phase_holds_tests_back_and_says_so_and_the_second_has_all(pha
     assert "1.2 Scaled dot-product attention: its tests are handed out later" in done.stdout
     first_phase = words_of(replace(read_assignment(), phase=1), [])["held_back"]
     assert "The tests of 1.2 and 1.4 are handed out later." in first_phase
+
+
+@pytest.mark.slow
+def test_what_is_handed_out_in_the_first_phase_works(tmp_path):
+    """The hunts in 1.2 and 1.4, which need their tests, come with these."""
+    for name in (*ENGINE, "assignment", "given", "reference", "data/corpus", "notebooks/prose", "docs/pictures"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "requirements.lock", "grade.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    edit(tmp_path / ROOM / "assignment.toml", "[release]", "[release]\nphase = 1")
+    edit(tmp_path / ROOM / "assignment.toml", "own_tests = 0", "own_tests = 6")
+    project = Project(tmp_path)
+    skeleton, _, handout = make_package(project)
+    release = Release(skeleton, {}, {"dist/student.zip": make_zip(collect_kit(project, skeleton, handout))})
+    assert archive_works(project, release) == []
 
 
 STAFF_ONLY = ("pydantic", "sqlalchemy", "nbgrader")

@@ -104,6 +104,11 @@ def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, projec
     assert problem().startswith(says)
 
 
+def test_a_corpus_without_its_references_has_a_remedy(project, problem) -> None:
+    (project.root / REFERENCES).unlink()
+    assert problem().startswith(f"{REFERENCES}: no such file; copy data/corpus/ and data/private/ together")
+
+
 def test_a_wrong_folder_or_assignment_is_one_line(project, problem) -> None:
     project.reference.rename(project.root / "solutions")
     assert problem().endswith("reference: no files there; the marked solution belongs there")
@@ -113,6 +118,7 @@ def test_a_wrong_folder_or_assignment_is_one_line(project, problem) -> None:
 
 LEAK = "        return x @ self.weight + self.bias\n"
 TESTS = "assignment/component_tests"
+FAILING = b"import pytest\n\n@pytest.mark.given\ndef test_it():\n    assert 0\n"
 
 
 def test_a_misconception_that_does_not_fit_closes(project: Project, example_release: Release) -> None:
@@ -131,7 +137,7 @@ def test_a_misconception_that_does_not_fit_closes(project: Project, example_rele
     ("name", "test", "says"),
     [
         (f"{TESTS}/conftest.py", b"import nowhere\n", "expected failing tests that show TODO 1.1, got status 4"),
-        (f"{TESTS}/test_a.py", b"def test_it():\n    assert 0\n", "with all solutions every test should pass"),
+        (f"{TESTS}/test_a.py", FAILING, "should pass, got status 1: test_it: assert 0"),
     ],
 )
 def test_an_archive_that_does_not_work_closes(project, doctored, name: str, test: bytes, says: str) -> None:

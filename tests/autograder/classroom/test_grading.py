@@ -3,11 +3,12 @@
 import json
 import os
 import signal
+from dataclasses import replace
 
 import pytest
 
 from autograder.classroom.grading import change_of
-from autograder.classroom.marks import mark_of
+from autograder.classroom.marks import WHOLE, Decision, mark_of, weighed
 from autograder.grading.record import new_record
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import State, TaskResult
@@ -99,6 +100,28 @@ def test_new_points_run_nothing(grade, typed, tmp_path):
     assert grade() == (1, []) and typed.scores()["bob"] == 94
     assert "1.2 Scaled dot-product attention: 8 → 16 (worth 14 points before, 28" in typed.out
     assert grade("--keep") == (0, []) and typed.scores()["bob"] == 102
+
+
+def test_marks_of_two_scales_have_no_mean(grade, typed, output, tmp_path):
+    grade()
+    (output / "records" / "bob.json").unlink()
+    path = changed_assignment(tmp_path / "assignment.toml", ("points = 14", "points = 28"))
+    typed.assignment = ["--assignment", path]
+    assert grade() == (1, ["bob"]) and [typed.row(name)["max_score"] for name in ("anna", "bob")] == [100, 114]
+    assert "3 submissions, no mean, since some marks are weighed otherwise, and wait for --keep" in typed.out
+
+
+def test_another_maximum_changes_every_mark_but_none_of_no_points():
+    heavier = replace(ASSIGNMENT, tasks=(replace(ASSIGNMENT.tasks[0], points=10), *ASSIGNMENT.tasks[1:]))
+    oral = Decision(student="anna", kind="points", value=50, text="an oral exam", by="tina")
+    for others, decided, points in (
+        (State.PASSED, {}, "100 of 100 → 106 of 106"),
+        (State.FAILED, {}, None),
+        (State.FAILED, {("points", WHOLE): oral}, "50 of 100 → 50 of 106"),
+    ):
+        old = record_of("anna", others=others).judgement
+        change = change_of(*(mark_of(judgement, decided) for judgement in (old, weighed(old, heavier))))
+        assert (change and change.points) == points
 
 
 def test_where_the_grader_fails_the_earlier_mark_stays(grade, typed, use):

@@ -40,6 +40,12 @@ def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     assert mark.needs_review == ("1.4: 12.5 by hand of 10 points; enter other points, or withdraw these",)
 
 
+def test_a_decision_is_named_where_it_counts():
+    for helps, counts in ((False, True), (True, False)):
+        mark = mark_of(judgement(), {("points", "1.3"): by_hand(4.0).changed(helps=helps)}).parts[2]
+        assert bool(mark.by_hand) == counts and mark.score == (4 if counts else 14)
+
+
 EXAMPLES = examples_in("classroom/lateness.toml")["examples"]
 
 

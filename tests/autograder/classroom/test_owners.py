@@ -85,6 +85,14 @@ def test_a_partner_without_a_time_in_the_roster_is_as_late_as_who_handed_in(fold
     assert members["dan"].key == "anna" and members["bob"].submitted is members["carl"].submitted is None
 
 
+def test_of_a_group_with_two_submissions_only_who_handed_in_none_is_undecided(folder, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id,name,group\nanna,Anna,A\nbob,Bob,A\ndan,Dan,A\ncarl,Carl,C\n")
+    roll, entries = take_class(folder, None, ASSIGNMENT, roster)
+    assert [entry.entry for entry in entries] == ["anna", "bob", "carl"]
+    assert [name for name, _ in roll.to_decide] == ["Dan"]
+
+
 @pytest.fixture
 def roster(tmp_path):
     def write(text, encoding="utf-8"):

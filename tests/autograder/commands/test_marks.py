@@ -102,6 +102,9 @@ def test_mistakes_are_one_line_and_change_nothing(typed, output, tmp_path):
     for words, message in MISTAKES["decisions"].items():
         assert typed.decide(*words.split(), "--why", "because") == 2
         assert typed.err.count("\n") == 1 and message in typed.err
+    with pytest.raises(SystemExit):
+        typed.decide("late", "anna", "--days", "1", "--why", " ")
+    assert "--why: expected a reason" in typed.capsys.readouterr().err
     assert not (output / "decisions.jsonl").exists()
     assert typed.run("comment", "anna", "hello", "--output", tmp_path / "mraks") == 2
     assert "mraks/class.json: No such file or directory; expected the folder that" in typed.err

@@ -81,12 +81,21 @@ def test_files_that_decide_marks_change_it_and_no_others(copy):
     before = version(copy)
     for path in (*DECIDING, *FREE):
         text = (copy / path).read_text()
-        (copy / path).write_text(text + "\n")
+        (copy / path).write_text(f"{text}\nchanged = 1\n")
         assert (version(copy) != before) == (path in DECIDING), path
         (copy / path).write_text(text)
     assert version(copy) == before
     (copy / "references.bpe").write_text("a|||b\n")
     assert version(copy) != before
+
+
+@pytest.mark.parametrize("old, new", [('"""', '"""Mended. '), ("# TODO", "# mended\n        # TODO")])
+def test_a_mended_text_of_the_reference_or_the_skeleton_changes_no_version(copy, old, new):
+    before = version(copy)
+    for path in (copy / "reference" / "layers.py", copy / "student" / "layers.py"):
+        text = path.read_text()
+        path.write_text(text.replace(old, new, 1))
+        assert path.read_text() != text and version(copy) == before
 
 
 CHANGES = examples_in("grading/changes.toml")["changes"]

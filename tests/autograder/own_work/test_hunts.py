@@ -116,6 +116,12 @@ def test_what_is_missing_for_a_hunt_is_one_line(changes, name, message):
     assert "\n" not in str(error.value)
 
 
+def test_hunts_come_with_the_tests_that_they_need():
+    told = tell_hunts("anna", SOURCES, replace(ASSIGNMENT, phase=1))
+    assert "Handed out later, with the tests of these tasks: the hunts in 1.2, 1.4." in told
+    assert 'box("1.3", "anna")' in told and 'box("1.2"' not in told
+
+
 def test_the_name_is_read_and_not_run():
     text = "def findings(hunts, student=print('run')):\n    return {}\n"
     for no_name in ("print('run')", "'\\ud800anna'", "' '"):

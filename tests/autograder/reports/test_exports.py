@@ -80,6 +80,15 @@ def test_pages_from_before_a_decision_are_named(run, marks, capsys):
     assert "canvas-feedback.zip has pages from before the last decision; run grade-class" in capsys.readouterr().err
 
 
+def test_after_an_interrupted_run_what_is_missing_is_not_graded_yet(run, marks, capsys):
+    (marks / "students" / "anna.html").unlink()
+    (marks / "records" / "bob.json").unlink()
+    run("moodle")
+    printed = capsys.readouterr().err
+    assert "(not graded yet)" in printed and "which knows only" not in printed
+    assert "not graded to the end, so that there is no page; run grade-class, and export again: Anna Smith" in printed
+
+
 ELSEWHERE = examples_in("reports/elsewhere.toml")
 
 

@@ -16,7 +16,7 @@ from autograder.course.catalogue import faults_of
 from autograder.grading.record import new_record
 from autograder.grading.scoring import Score
 from autograder.platforms.platform import Stray, Student
-from autograder.reports.class_page import as_class_table, cases_in, tasks_of, write_summary
+from autograder.reports.class_page import as_class_table, cases_in, histogram, tasks_of, write_summary
 from autograder.reports.exports import export, grades_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
@@ -84,6 +84,15 @@ def test_a_class_has_a_page_and_one_for_each_student(pages):
     of_anna = words_of(written["students/anna.html"])
     assert "Anna Smith" in of_anna and "100 of 100 points" in of_anna
     assert "Diagonal mask: passed" in of_anna and "0 of 0" not in of_anna, "a task without points has a state alone"
+
+
+def test_an_archive_is_not_among_the_files_that_were_in_it(pages):
+    written = pages(graded("anna", files={"work.zip": "0" * 64, "layers.py": "1" * 64}))
+    assert section(written["students/anna.html"], "files").startswith("What was graded layers.py Graded")
+
+
+def test_the_last_bar_has_what_is_above_the_maximum():
+    assert [(bar["high"], bar["count"]) for bar in histogram([100.0, 104.0], 100)][-2:] == [(95, 0), (104, 2)]
 
 
 def test_markup_of_submissions_stays_text(pages):

@@ -5,6 +5,7 @@ fails once has failed, unless another component has damaged the worker; checking
 """
 
 import io
+import shutil
 import sys
 import time
 import traceback
@@ -29,7 +30,7 @@ from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import CollectionError, Outcome, State
 from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import Item, read_assignment
-from foundation.places import REFERENCE, SKELETON
+from foundation.places import REFERENCE, ROOT, SKELETON
 
 NORM = """
 from torch import nn
@@ -179,6 +180,13 @@ def test_an_item_that_no_test_names_stops_everything(assignment):
     task = replace(task, items=(*task.items, Item("read aloud", 1.0)))
     with pytest.raises(CollectionError, match=r"assignment.toml: task 1\.1: no test names the item 'read aloud'"):
         CollectedTests(replace(assignment, tasks=(task,)))
+
+
+def test_a_test_of_no_task_stops_everything(tmp_path):
+    folder = shutil.copytree(ROOT / "tests" / "example" / "assignment", tmp_path / "assignment")
+    (folder / "tests" / "test_left.py").write_text("def test_left():\n    pass\n")
+    with pytest.raises(CollectionError, match=r"test_left.py:1: test_left: no task.s mark; remove the test"):
+        CollectedTests(read_assignment(folder))
 
 
 @pytest.mark.slow
