@@ -80,7 +80,8 @@ class ModelSubject:
         without = partial(self.submission.apply, "call_without_dropout", self.model, method)
         options: dict[str, Any] = {"inside": inside, "if_parts_are_right": PARTS_ARE_RIGHT, "without_dropout": without}
         call = partial(in_float32, call) if self.has_own_parts else call
-        return Subject(call, parts, formulas, pairs, self.dtype, any_dtype=self.has_own_parts, **options)
+        options |= {"any_dtype": self.has_own_parts, "is_slow": self.has_own_parts}
+        return Subject(call, parts, formulas, pairs, self.dtype, **options)
 
     def _pools(self, method: str) -> dict[str, list[Computation]]:
         """The stand-ins that may be parts of a side; that of a stack computes as one layer."""

@@ -229,4 +229,5 @@ def stack(
     formulas, pairs, parts = attempt(read), list(zip(parameters, leaves, strict=True)), PARTS_OF_STACKS[kind]
     without = partial(submission.apply, "call_without_dropout", module, "forward")
     settings = dtype, sizes, kind, case
-    return PartsSubject(module, parts, formulas, pairs, *settings, inside=inside, without_dropout=without)
+    more: dict[str, Any] = {"inside": inside, "without_dropout": without, "is_slow": is_own}
+    return PartsSubject(module, parts, formulas, pairs, *settings, **more)

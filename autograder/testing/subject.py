@@ -76,6 +76,7 @@ class Subject:
     dtype: torch.dtype | None = None  # of the results, where no input has it
     any_dtype: bool = field(default=False, kw_only=True)  # also results of another dtype than the inputs are judged
     needs_most_parts: bool = field(default=False, kw_only=True)  # where it is wrong, to be judged by what it computes
+    is_slow: bool = field(default=False, kw_only=True)  # formulas call the submission: nothing is looked at closer
     without_dropout: Callable[..., Any] | None = field(default=None, kw_only=True)  # the same call
     inside: Callable[[Inputs], str] | None = field(default=None, kw_only=True)  # the mistake in its parts,
     if_parts_are_right: str = field(default="", kw_only=True)  # or this without any
@@ -206,7 +207,7 @@ class Subject:
         except CheckFailed as error:
             if error is not self.formulas:  # else another call has failed, with inputs of its own
                 error.inputs = ", ".join(describe(name, value) for name, value in inputs.items())
-                if error.compared and error.part and error.look_at != STATE:
+                if error.compared and error.part and error.look_at != STATE and not self.is_slow:
                     error.experiment = partial(self._look, inputs, error.part, is_thorough=not error.observed)
             if (inside := self.inside) and kind and not error.compared:
                 error.experiment = partial(attempted, partial(inside, inputs))

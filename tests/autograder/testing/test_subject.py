@@ -54,6 +54,22 @@ def test_a_wrong_result_is_named_with_the_inputs(function, message):
     assert message in str(caught.value) and "inputs:   x (2, 3)" in str(caught.value)
 
 
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_where_formulas_call_the_submission_nothing_is_looked_at_closer(is_slow):
+    """Those calls would use up the time of the part that the formula is."""
+    calls = []
+
+    def formula(x):
+        calls.append(x)
+        return 2 * x
+
+    with pytest.raises(CheckFailed) as caught:
+        Subject(lambda x: 3 * x, ["y"], [formula], is_slow=is_slow).expect_values({"x": X})
+    before = len(calls)
+    caught.value.look_closer()
+    assert (len(calls) == before) is is_slow
+
+
 def test_what_is_no_tensor_is_neither_idle_nor_the_same_in_train_mode():
     subject = Subject(lambda x: (None, x), ["y", "weights"], [double])
     assert not (is_idle(subject, {"x": X}) or is_mostly_idle(subject, {"x": X}))
