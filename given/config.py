@@ -39,7 +39,9 @@ class Config:
     tie_output: bool = setting(False, "share the target embedding with the output projection")
     share_embeddings: bool = setting(False, "one vocabulary and one embedding table for both languages")
     initialisation: str = setting(
-        "xavier", "xavier: Glorot and Bengio 2010; kaiming: He et al. 2015", choices=("xavier", "kaiming")
+        "pytorch",
+        "of matrices; pytorch: as nn.Linear makes them; xavier: Glorot and Bengio 2010; kaiming: He et al. 2015",
+        choices=("pytorch", "xavier", "kaiming"),
     )
     diagonal_width: int = setting(0, "band of the encoder's diagonal mask (task E.1); 0 = no such mask")
     diagonal_random: float = setting(0.0, "share of cells allowed outside the band", high=1)

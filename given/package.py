@@ -107,18 +107,18 @@ class Setup:
     def build_model(self) -> Transformer:
         """Builds a fresh model; initialisation and tying happen here, so that they work with any layout inside it.
 
-        All modules except `nn.Linear` and embeddings keep their default initialisation.
+        All modules except `nn.Linear` and embeddings keep their default initialisation; `nn.Linear`, too, with
+        "pytorch": the residual connections of post-norm layers let more through where matrices begin small.
         """
         package, config = self.package, self.config
         sizes = config.d_model, config.n_heads, config.d_ff, config.n_layers, config.dropout, config.norm_first
         model: Transformer = package.model.Transformer(len(self.src_vocab), len(self.tgt_vocab), *sizes)
         tables = embedding_tables(package, model)
         for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Embedding)):
-                if config.initialisation == "xavier":
-                    nn.init.xavier_uniform_(module.weight)
-                else:
-                    nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
+            if isinstance(module, nn.Linear) and config.initialisation == "xavier":
+                nn.init.xavier_uniform_(module.weight)
+            elif isinstance(module, nn.Linear) and config.initialisation == "kaiming":
+                nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
         for table in tables:
             # Times sqrt(d_model), this gives variance 1: about that of the positions that are added.
             nn.init.normal_(table, std=config.d_model**-0.5)

@@ -64,7 +64,7 @@ class ModelSubject:
         """Its `encode` or `decode`, where dropout leaves so much of the embedded tokens."""
         flow, call, parts = flow_of(method), getattr(self.model, method), PARTS_OF_MODELS[method]
         own_parts = OwnParts(self.submission, self.parameters, self.sizes.d_model)
-        inside: Callable[[Inputs], str] | None = None  # as above
+        inside: Callable[[Inputs], str] | None = None  # own parts have no stand-ins that could deviate
         if not self.has_own_parts:
             made_with = {**self.sizes.options, "n_layers": self.n_layers, "dropout": self.dropout}
             made_with["vocab_size"] = self.vocab_sizes[method == "decode"]

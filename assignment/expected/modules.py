@@ -46,7 +46,9 @@ class InFloat32(nn.Module):
 
 
 def in_single(value: Any) -> Any:
-    """A tensor of floats in float32, anything else as it is."""
+    """A tensor of floats in float32, or those of a list; anything else as it is."""
+    if isinstance(value, (list, tuple)):
+        return [in_single(item) for item in value]
     return value.float() if isinstance(value, Tensor) and value.is_floating_point() else value
 
 

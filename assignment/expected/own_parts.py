@@ -20,6 +20,7 @@ from autograder.testing.subject import Subject
 
 from .flows import flow_of
 from .masks import expect_masks_obeyed
+from .modules import in_single
 
 PARTS_OF_STACKS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
 RULE = "a key that the mask hides counts for nothing, in every layer; the memory counts in each decoder layer"
@@ -123,10 +124,4 @@ def tensors_or_zeros(value: object) -> Any:
 
 def in_float32(call: Computation, *given: Any, **named: Any) -> Any:
     """The result of a call, in float32, in which public models compute their positions, whatever their dtype."""
-
-    def rounded(value: Any) -> Any:
-        if isinstance(value, (list, tuple)):
-            return [rounded(item) for item in value]
-        return value.float() if isinstance(value, Tensor) else value
-
-    return rounded(call(*given, **named))
+    return in_single(call(*given, **named))

@@ -92,7 +92,9 @@ def test_initialisation_and_tying_need_no_layout(monkeypatch):
         assert table.std().item() == pytest.approx(SMALL.d_model**-0.5, rel=0.2)
 
 
-@pytest.mark.parametrize("initialisation, variance", [("xavier", 2 / (64 + 192)), ("kaiming", 2 / 64)])
+@pytest.mark.parametrize(
+    "initialisation, variance", [("pytorch", 1 / (3 * 64)), ("xavier", 2 / (64 + 192)), ("kaiming", 2 / 64)]
+)
 def test_matrices_have_the_variance_of_their_initialisation(initialisation, variance):
     model = build_model(d_model=64, d_ff=192, initialisation=initialisation)
     weight = model.encoder.layers[0].feed_forward.expand.weight  # 64 -> 192

@@ -139,9 +139,9 @@ def test_where_the_grader_fails_the_earlier_mark_stays(grade, typed, use):
 
 def test_a_change_of_which_the_sum_shows_nothing_is_named_with_its_tests():
     change = change_of(*(mark_of(record_of("anna", *two_tests(failed)).judgement) for failed in ("2.1", "2.2")))
-    assert change.points == "95.42 → 95.42" and change.parts == (
-        "2.1 Encoder layer: 5.42 → 10 (encoder_layer_1: failed → passed)",
-        "2.2 Decoder layer: 10 → 5.42 (decoder_layer_1: passed → failed)",
+    assert change.points == "95.5 → 95.5" and change.parts == (
+        "2.1 Encoder layer: 5.5 → 10 (encoder_layer_1: failed → passed)",
+        "2.2 Decoder layer: 10 → 5.5 (decoder_layer_1: passed → failed)",
     )
 
 
