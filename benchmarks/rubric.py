@@ -66,14 +66,19 @@ def measure_panel() -> int:
     """Compare points that faults cost with those that two readers would take off."""
     for is_drawn in (False, True):
         rows = read_panel(is_drawn)
-        cells = []
-        for mark, wanted in rows:
-            kept, lost = 100 * mark.kept, "; ".join(mark.lost)
-            cells.append((mark.task, mark.fault, f"{wanted:.0f}", f"{kept:.0f}", f"{kept - wanted:+.0f}", lost))
-        print(table(("task", "fault", "readers", "kit", "difference", "items lost"), cells))
+        print(panel_table(rows))
         figures = f"mean difference {mean_difference(rows):.1f} points; Kendall's tau {tau_of(rows):.2f}"
         print(f"\n{len(rows)} faults: {figures}\n")
     return 0
+
+
+def panel_table(rows: Iterable[tuple[Mark, float]]) -> str:
+    """A table of faults, with the percentages that readers and kit leave; `docs/explanation/rubric.md` has it, too."""
+    cells = []
+    for mark, wanted in rows:
+        kept, lost = 100 * mark.kept, "; ".join(mark.lost)
+        cells.append((mark.task, mark.fault, f"{wanted:.0f}", f"{kept:.0f}", f"{kept - wanted:+.0f}", lost))
+    return table(("task", "fault", "readers", "kit", "difference", "items lost"), cells)
 
 
 def measured_faults() -> list[Fault]:

@@ -18,7 +18,7 @@ independently, most often by PyTorch's own function:
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
@@ -187,10 +187,11 @@ class Subject:
         return first is not None and second is not None and alike(first, second)
 
     def is_random(self, inputs: Inputs) -> bool:
-        """Return True if two equal calls return different results."""
-        with torch.no_grad():
+        """Return True if two equal calls return different results; where they fail, they do not."""
+        with torch.no_grad(), suppress(*CALL_FAILED):
             first, second = (tensors_in(self.call(*copies_of(inputs.values()))) for _ in range(2))
-        return not all_equal(first, second)
+            return not all_equal(first, second)
+        return False
 
     @contextmanager
     def judged(

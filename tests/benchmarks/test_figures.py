@@ -8,10 +8,19 @@ import pytest
 from autograder.course.catalogue import faults_of
 from autograder.intake.sources import read_sources
 from benchmarks.__main__ import main
-from benchmarks.rubric import harms_of, marks_of, mean_difference, measured_faults, missing_in, read_panel, tau_of
+from benchmarks.rubric import (
+    harms_of,
+    marks_of,
+    mean_difference,
+    measured_faults,
+    missing_in,
+    panel_table,
+    read_panel,
+    tau_of,
+)
 from benchmarks.trained import DEV, TRAIN, verdict
 from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCE, SKELETON
+from foundation.places import REFERENCE, ROOT, SKELETON
 
 TASKS = ("1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "2.1", "2.2", "2.3", "2.4", "3.1")
 EXCEPTIONS = {
@@ -39,6 +48,7 @@ def test_marks_are_near_those_of_two_readers(is_drawn, count, most, least):
     assert len(rows) == count
     assert mean_difference(rows) <= most
     assert tau_of(rows) >= least
+    assert is_drawn or panel_table(rows) in (ROOT / "docs" / "explanation" / "rubric.md").read_text(encoding="utf-8")
 
 
 LOST = {  # the only item that a fault costs
