@@ -44,7 +44,8 @@ if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
 
 RECORDS, WAITING = "records", "waiting"
 ChangeFor: TypeAlias = "Callable[[HandedIn, Judgement, Judgement], Change | None]"
-GRACE_SECONDS = 120.0  # wall time of a child beyond what its submission may take
+TIMES, GRACE_SECONDS = 5, 120.0
+"""Wall time of a child: so often all that calls may take (tests, their diagnosis, own tests twice, hunts), and more."""
 INTAKE_SECONDS = 60.0
 MOST_TESTS, MOST_CHARACTERS = 3, 400
 """The number of tests that are named for a part; and of characters."""
@@ -187,7 +188,7 @@ def grade_all(
     records = {entry: new_record(entry.name, assignment, conditions.grader_version) for entry in entries}
     grader.renew()
     tqdm.monitor_interval = 0  # its thread would be forked along
-    seconds = assignment.limits.total_seconds + GRACE_SECONDS
+    seconds = TIMES * assignment.limits.total_seconds + GRACE_SECONDS
     with tqdm(desc="class", unit="submission", total=len(entries), disable=None) as bar:
         for entry, message in run_forked(
             entries, lambda entry: _grade_entry(entry, conditions, grader), seconds, conditions.n_children

@@ -5,21 +5,22 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from foundation.assignment_file import Assignment, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy
 from foundation.command_line import UserError
+from foundation.processes import ask_forked
 from foundation.texts import counted, printable
 from foundation.whole_files import check_file, check_folder
 
 from ..classroom.entries import Roll, write_roll
-from ..classroom.grading import Change, Results, change_of, grade_class, hold
-from ..classroom.marks import NOTHING, Result, decisions_in, mark_of, results_of
+from ..classroom.grading import INTAKE_SECONDS, Change, Results, change_of, grade_class, hold
+from ..classroom.marks import NOTHING, Mark, Result, decisions_in, mark_of, results_of
 from ..classroom.similarity import find_matches, read_class
 from ..course.catalogue import faults_of
 from ..grading.record import Judgement, Record, read_record, write_json, write_record
 from ..grading.submission import Conditions, grade_alone
 from ..intake.sources import IntakeError
-from ..intake.submission import take_in
+from ..intake.submission import Intake, take_in
 from ..platforms.download import PLATFORMS
 from ..platforms.platform import HandedIn, Student
 from ..reports.class_page import as_class_table, as_regrade_table, cases_in, write_summary
@@ -177,7 +178,7 @@ def grade(options: argparse.Namespace) -> int:
     write_summary(results, options.output)
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if book:
-        write_marks(book, entries, results, options.release, assignment)
+        write_marks(book, entries, results, options)
     cases = cases_in(results, roll, assignment)
     print("\n".join([as_class_table(roll, results, cases), *_notes_on_times(roll)]))
     print(f"\nlook at it in a browser: {options.output / 'class.html'}")
@@ -208,22 +209,26 @@ def grade_share(entries: Sequence[HandedIn], conditions: Conditions, options: ar
 
 
 def write_marks(
-    book: Gradebook, entries: Sequence[HandedIn], results: Sequence[Result], release: Path, assignment: Assignment
+    book: Gradebook, entries: Sequence[HandedIn], results: Sequence[Result], options: argparse.Namespace
 ) -> None:
-    """Writes marks, late penalties and feedback into the gradebook; takes marks of earlier runs back."""
-    sources = {entry.key: entry.source for entry in entries}
+    """Writes marks, late penalties and feedback into the gradebook; takes marks of earlier runs back.
+
+    Submissions are read in children: one that breaks its child has marks, and no code in its feedback.
+    """
+    sources, assignment = {entry.key: entry.source for entry in entries}, read_assignment(options.assignment)
     ids = {result.member.id: result.member.ids.get("login", result.member.id) for result in results}
     strange = [student for student in ids.values() if not STUDENT.fullmatch(student)]
     marked = [(result, result.mark) for result in results if result.mark]
-    for result, mark in marked:
-        student = ids[result.member.id]
-        if student in strange:
-            continue
+
+    def read(of: tuple[Result, Mark]) -> Intake | None:
         try:
-            intake = take_in(sources[result.member.key], release, assignment) if result.record else None
+            return take_in(sources[of[0].member.key], options.release, assignment) if of[0].record else None
         except IntakeError:
-            intake = None
-        book.write(student, mark, intake, result.member)
+            return None
+
+    known = [(result, mark) for result, mark in marked if ids[result.member.id] not in strange]
+    for (result, mark), intake in ask_forked(known, read, INTAKE_SECONDS, options.jobs):
+        book.write(ids[result.member.id], mark, intake if isinstance(intake, Intake) else None, result.member)
     taken = book.take_back(ids[result.member.id] for result in results if not result.mark)
     print(f"nbgrader's gradebook: {counted(len(marked) - len(strange), 'student')}")
     print_note("with a late penalty there", [result.member.name for result, mark in marked if mark.lateness.percent])

@@ -31,6 +31,11 @@ MAX_BYTES = 10_000_000
 MAX_LINE_CHARACTERS = 5_000
 MAX_COMPOSED_CHARACTERS = 1_000
 """Longer lines stay as they are: composing takes quadratic time where someone heaps accents on one letter."""
+MOST_CHARACTERS, MOST_TIMES = 1_000_000, 10
+"""Of all translations, whichever is more: so many, or so many times the references' own. BLEU then takes seconds.
+
+The course's model writes at most 50 tokens a line, a third of the first; no translation is ten times as long.
+"""
 SEPARATOR = "|||"
 BPE_MARK = "@@"
 
@@ -178,6 +183,9 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
     if len(hypotheses) != len(references) or not references:
         given = f"{counted(len(hypotheses), 'translation')} for {counted(len(references), 'reference')}"
         raise ScoringError(f"{given}; there must be one for each, in order")
+    written, most = sum(map(len, hypotheses)), max(MOST_CHARACTERS, MOST_TIMES * sum(map(len, references)))
+    if written > most:
+        raise ScoringError(f"the translations have {written:,} characters; at most {most:,} are scored")
     bleu = BLEU(tokenize="none", force=True)
     ours, theirs = ([undo_bpe(line) for line in lines] for lines in (hypotheses, references))
     corpus = bleu.corpus_score(ours, [theirs], n_bootstrap=SAMPLES)

@@ -138,9 +138,12 @@ def as_python(text: str) -> str:
     """A cell's code as IPython reads it, with commands as calls of `get_ipython()`; as it is if that fails."""
     from IPython.core.inputtransformer2 import TransformerManager  # takes a while to load, and most cells need none
 
-    if magic := CELL_MAGIC.match(text):
-        rest = "\n" * magic[0].count("\n") + text[magic.end() :]
-        return as_python(rest) if magic[1] in CELL_OF_PYTHON else ""
+    at = 0
+    while magic := CELL_MAGIC.match(text, at):
+        if magic[1] not in CELL_OF_PYTHON:
+            return ""
+        at = magic.end()
+    text = "\n" * text.count("\n", 0, at) + text[at:]
     blank = text[: len(text) - len(text.lstrip())].count("\n")  # IPython cuts them off
     try:
         with warnings.catch_warnings():

@@ -123,7 +123,7 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
             warnings.simplefilter("ignore")  # invalid escapes and the like
             tree = ast.parse(text)
             if is_compiled:
-                compile(tree, "<submission>", "exec", dont_inherit=True)
+                compile(_without_finally(ast.parse(text)), "<submission>", "exec", dont_inherit=True)
             return tree
     except SyntaxError as error:
         return error
@@ -131,6 +131,17 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
         return SyntaxError("its expressions are nested too deeply")
     except ValueError as error:  # NUL bytes, lone surrogates
         return SyntaxError(f"it cannot be compiled: {str(error)[:80]}")
+
+
+def _without_finally(tree: ast.Module) -> ast.Module:
+    """The tree with `finally` blocks at the end of the tried ones: it compiles, or fails, alike.
+
+    Python's compiler copies such a block for each way out of it: a few that are nested take gigabytes.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Try, ast.TryStar)) and node.finalbody:
+            node.body, node.finalbody = [*node.body, *node.finalbody], [ast.copy_location(ast.Pass(), node)]
+    return tree
 
 
 @lru_cache(maxsize=64)

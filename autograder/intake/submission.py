@@ -60,7 +60,7 @@ class Intake:
     translations: bytes | None = None  # the content of translations.txt
     translations_problem: str = ""  # why it cannot be read
     answers: str = ""  # what the student has written for people to read
-    hashes: dict[str, str] = field(default_factory=dict)  # file name -> sha256 of every file that was read
+    hashes: dict[str, str] = field(default_factory=dict)  # file name -> sha256 of what was read, or of why it was not
     notes: list[str] = field(default_factory=list)  # what a person should know
     origins: dict[str, list[str]] = field(default_factory=dict)  # module -> cell and line that each line comes from
     release: Sources = field(default_factory=dict)  # the modules that were handed out
@@ -69,6 +69,14 @@ class Intake:
         """The content of a file, whose hash is kept."""
         self.hashes[name] = hashlib.sha256(content).hexdigest()
         return content
+
+    def read(self, tree: Tree, path: str, name: str, limit: int | None = None) -> bytes:
+        """The content of a file in a tree, whose hash is kept by its name here. Raises: RefusedError."""
+        try:
+            return self.hashed(name, tree.read(path, limit))
+        except RefusedError as error:  # its size is among the reasons
+            self.hashed(name, f"not read: {error}".encode())
+            raise
 
     def locate(self, module: str, line: int) -> str:
         """Where the student finds a line: "layers.py, line 12", "work.ipynb, cell 7, line 3"."""
@@ -114,6 +122,9 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
     except (RefusedError, TimeoutError) as error:
         reason = TOO_SLOW if struck else str(error)
         raise IntakeRefusedError(path.name or str(path), reason, intake.hashes) from None
+    except (RecursionError, MemoryError, OSError) as error:
+        why = f"it cannot be read: {type(error).__name__}: {printable(str(error), SHOWN_NAME)}"
+        raise IntakeError(f"{printable(path.name or str(path), SHOWN_NAME)}: {why}") from error
     form = release / ANSWERS
     is_form = form.is_file() and intake.answers.split() == form.read_text(encoding="utf-8").split()
     intake.answers = "" if is_form else clean(intake.answers.strip(), LIMITS[ANSWERS])
@@ -147,7 +158,7 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bo
             wanted = ", ".join((*assignment.contract.files[:SHOWN_FILES], "…", TRANSLATIONS))
             reason = f"none of the assignment's files ({wanted}) is in it, or in a folder in it"
             raise RefusedError(f"{reason}; hand in the files themselves, in one folder or .zip")
-        inner = list_zip(intake.hashed(archives[0], tree.read(archives[0], MAX_ARCHIVE_BYTES)))
+        inner = list_zip(intake.read(tree, archives[0], archives[0], MAX_ARCHIVE_BYTES))
         take_tree(intake, inner, assignment, is_archive=True)
         return
     if place is None or place.files & modules_of(assignment.contract):
@@ -159,19 +170,19 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bo
         cells: list[Cell] = []
         for file in files:
             try:
-                cells += read_notebook(intake.hashed(file, tree.read(place.path(file))), file)
+                cells += read_notebook(intake.read(tree, place.path(file), file), file)
             except RefusedError as error:
                 raise RefusedError(f"{quote(file)}: {error}" if len(tree.files) > 1 else str(error)) from None
         take_cells(intake, cells, files[0] if len(files) == 1 else "notebooks", assignment)
     try:
         if translations is not None:
-            intake.translations = intake.hashed(TRANSLATIONS, tree.read(translations))
+            intake.translations = intake.read(tree, translations, TRANSLATIONS)
     except RefusedError as error:
         intake.translations_problem = f"{TRANSLATIONS}: {error}"
     try:
         answers = find_beside(places, place, ANSWERS)
         if answers is not None and assignment.written:
-            intake.answers = intake.hashed(ANSWERS, tree.read(answers)).decode("utf-8", "replace")
+            intake.answers = intake.read(tree, answers, ANSWERS).decode("utf-8", "replace")
     except RefusedError as error:
         intake.notes.append(f"{ANSWERS} is not shown: {error}")
     intake.notes += notes_on_names(tree, assignment.package)
@@ -272,7 +283,7 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
         if file is None:
             return None
         try:
-            content = intake.hashed(file, tree.read(place.path(file)))
+            content = intake.read(tree, place.path(file), file)
         except RefusedError as error:
             raise RefusedError(f"{quote(place.path(file))}: {error}") from None
         sizes.append(len(content))

@@ -122,7 +122,11 @@ def list_files(path: Path | LooseFiles) -> Tree:
 
 
 def _add_from_disk(tree: Tree, name: str, path: Path) -> None:
-    mode = path.lstat().st_mode
+    try:
+        mode = path.lstat().st_mode
+    except OSError as error:  # a path that is too long
+        tree.add(name, partial(read_file, path), f"{error.strerror}; hand in ordinary files")
+        return
     if not stat.S_ISDIR(mode):
         tree.add(name, partial(read_file, path), problem_of(mode))
 

@@ -44,7 +44,7 @@ Students choose parts of names, and one of them must not decide for the class: e
 entries. Dates that Brightspace and Blackboard write are surer than numbers, and numbers that Canvas puts before a
 student's file name are surer than what Moodle does.
 """
-NO_TIME = "none, although others have one"
+NO_TIME = "none, although most others have one"
 
 
 def read_download(
@@ -73,10 +73,9 @@ def read_download(
         submissions, strays = platform.before(listing, deadline)
     if not submissions:
         raise UserError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
-    if any(submission.submitted for submission in submissions):
-        submissions = [
-            each if each.submitted or each.unread_time else replace(each, unread_time=NO_TIME) for each in submissions
-        ]
+    undated = [each for each in submissions if not (each.submitted or each.unread_time)]
+    if 2 * len(undated) < len(submissions):  # a few times may be students' own
+        submissions = [replace(each, unread_time=NO_TIME) if each in undated else each for each in submissions]
     return Download(
         name,
         listing.path,

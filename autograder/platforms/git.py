@@ -11,7 +11,10 @@ programs for git to run: so it is cloned once more, which git does with reposito
 
 import atexit
 import os
+import resource
 import shutil
+import signal
+import stat
 import subprocess
 import tempfile
 from collections import Counter
@@ -22,10 +25,11 @@ from pathlib import Path
 
 from foundation.command_line import UserError
 
-from ..intake.tree import ARCHIVES, LIMITS
-from .platform import HandedIn, Listing, Person, Platform, Read, Stray
+from ..intake.tree import ARCHIVES, LIMITS, MAX_ARCHIVE_BYTES, problem_of
+from .platform import HandedIn, Listing, Person, Platform, Read, Stray, holds_a_submission
 
 SECONDS = 60.0
+MOST_BYTES = 2 * MAX_ARCHIVE_BYTES  # of an archive, and of a list of files
 READ = (*LIMITS, *ARCHIVES)
 NOTE = "times are those of commits, and so the word of whoever made them; the host's list of pushes has its own"
 CONFIG = "[safe]\n directory = *\n[core]\n hooksPath = /dev/null\n fsmonitor = false\n"
@@ -37,7 +41,7 @@ def read_clones(listing: Listing, deadline: datetime | None = None) -> Read:
     """The clones, and folders that are named as they are."""
     clones = _clones_in(listing)
     prefix = _prefix_of(clones or listing.folders)
-    strays = [Stray(name, "a file beside the clones") for name in listing.files]
+    strays = [Stray(name, "a file beside the clones", holds_a_submission(name)) for name in listing.files]
     submissions = []
     for name in listing.folders:
         folder = listing.path / name
@@ -54,8 +58,8 @@ def read_clones(listing: Listing, deadline: datetime | None = None) -> Read:
                     continue
                 if time != last:
                     strays.append(Stray(name, f"committed again after the deadline, last at {last:%Y-%m-%d %H:%M %Z}"))
-            except GitError as error:
-                unread = f"its commits cannot be read: {error}"
+            except (GitError, OSError) as error:
+                unread = f"its commits cannot be read: {getattr(error, 'strerror', None) or error}"
         if unread and deadline:
             strays.append(Stray(name, f"{unread}, so it is not known what was there at the deadline", True))
         else:
@@ -64,7 +68,12 @@ def read_clones(listing: Listing, deadline: datetime | None = None) -> Read:
 
 
 def _clones_in(listing: Listing) -> list[str]:
-    return [name for name in listing.folders if (listing.path / name / ".git").exists()]
+    return [name for name in listing.folders if os.path.lexists(listing.path / name / ".git")]
+
+
+def _recognises(listing: Listing) -> bool:
+    """True if most entries are clones."""
+    return 2 * len(_clones_in(listing)) > len(listing.folders) + sum(map(holds_a_submission, listing.files))
 
 
 def _prefix_of(names: Sequence[str]) -> str:
@@ -89,10 +98,13 @@ def submission_in(clone: Path, deadline: datetime | None) -> tuple[Path, datetim
     if (clone / ".git").is_symlink() or not (clone / ".git").is_dir():
         raise GitError(".git is not a folder")
     borrowed = ("commondir", "objects/info/alternates", "objects/info/http-alternates")
-    links = ("HEAD", "objects", "objects/pack", "refs", "refs/heads", "packed-refs")
-    is_elsewhere = any(os.path.lexists(clone / ".git" / name) for name in borrowed)
-    if is_elsewhere or any((clone / ".git" / name).is_symlink() for name in links):
+    if any(os.path.lexists(clone / ".git" / name) for name in borrowed):
         raise GitError("it borrows from another repository")
+    for folder, inner, files in os.walk(clone / ".git", onerror=_stop):
+        for name in (*inner, *files):
+            mode = os.lstat(os.path.join(folder, name)).st_mode  # noqa: PTH118  there may be many
+            if not stat.S_ISDIR(mode) and problem_of(mode):
+                raise GitError("a link or another special file lies in .git")
     copy = Path(tempfile.mkdtemp(dir=_workplace()))
     git(copy, "clone", "--quiet", "--bare", "--no-local", "--no-tags", str(clone.resolve()), str(copy))
     (copy / "info" / "attributes").write_text(ATTRIBUTES)
@@ -106,11 +118,15 @@ def submission_in(clone: Path, deadline: datetime | None) -> tuple[Path, datetim
         commit, time = _commit_in(before)
     except (ValueError, OverflowError, OSError):
         raise GitError("the date of its last commit is none") from None
-    files = git(copy, "ls-tree", "-r", "--name-only", "-z", "--full-tree", commit).split("\0")
-    named = [f":(literal){name}" for name in files if name.endswith(READ)]
+    names = git(copy, "ls-tree", "-r", "--name-only", "-z", "--full-tree", commit)
+    named = [f"*{ending}" for ending in READ if f"{ending}\0" in names]  # a command takes few names
     archive = copy.with_suffix(".zip")
     git(copy, "archive", f"--output={archive}", commit, "--", *named)
     return archive, time, last
+
+
+def _stop(error: OSError) -> None:
+    raise error
 
 
 def _commit_in(line: str) -> tuple[str, datetime]:
@@ -140,25 +156,37 @@ def git(repository: Path, *arguments: str) -> str:
         "GIT_TERMINAL_PROMPT": "0",
     }
     try:
-        done = subprocess.run(  # noqa: S603  a fixed program
-            ["git", *arguments],  # noqa: S607  found by the search path
-            env=environment,
-            cwd=repository,
-            capture_output=True,
-            timeout=SECONDS,
-        )
+        with tempfile.TemporaryFile(dir=_workplace()) as output:
+            done = subprocess.run(  # noqa: S603  a fixed program
+                ["git", *arguments],  # noqa: S607  found by the search path
+                env=environment,
+                cwd=repository,
+                stdout=output,
+                stderr=subprocess.PIPE,
+                timeout=SECONDS,
+                preexec_fn=None if "clone" in arguments else _bound,  # noqa: PLW1509  there are no threads
+            )
+            output.seek(0)
+            printed = output.read()
     except FileNotFoundError:
         raise UserError("git is not installed; commits of clones cannot be read without it") from None
     except subprocess.TimeoutExpired:
         raise GitError(f"git took longer than {SECONDS:g} s") from None
+    if done.returncode == -signal.SIGXFSZ:
+        raise GitError(f"its files, or their names, have more than {MOST_BYTES:,} bytes")
     if done.returncode:
         raise GitError(done.stderr.decode("utf-8", "replace").strip().partition("\n")[0][:120] or "git failed")
-    return done.stdout.decode("utf-8", "surrogateescape").strip()
+    return printed.decode("utf-8", "surrogateescape").strip()
+
+
+def _bound() -> None:
+    """Limits what a command writes: a few kilobytes of commits can name billions of files."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES, MOST_BYTES))
 
 
 GIT = Platform(
     "clones of git repositories",
-    lambda listing: 2 * len(_clones_in(listing)) > len(listing.folders),  # most folders are clones
+    _recognises,
     read_clones,
     note=NOTE,
     before=read_clones,

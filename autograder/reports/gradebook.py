@@ -6,6 +6,7 @@ nor metadata of the student's own notebooks are used.
 """
 
 import ast
+import html
 import json
 import logging
 import os
@@ -172,7 +173,7 @@ class Gradebook:
             if marks["grade"]:
                 more = {"max_score": 0.0 if name in bonus else float(marks["points"]), "cell_type": cell["cell_type"]}
                 book.update_or_create_grade_cell(name, stem, self.name, **more)
-            else:
+            if marks["solution"]:
                 book.update_or_create_solution_cell(name, stem, self.name)
 
 
@@ -206,7 +207,9 @@ def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Part], written
     marks = cell["metadata"].get("nbgrader", {})
     name = marks.get("grade_id", "")
     if marks.get("solution") and cell["cell_type"] == "markdown":
-        return {**cell, "source": written or "Nothing is written here."}
+        # As plain text: markup could hold scripts, which pages of nbgrader run.
+        shown = f'<pre style="white-space: pre-wrap">{html.escape(written)}</pre>'
+        return {**cell, "source": shown if written else "Nothing is written here."}
     if marks.get("solution"):
         definition = DEFINITION.search("".join(cell["source"]))
         defined = definition[1] if definition else name

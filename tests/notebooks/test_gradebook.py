@@ -4,6 +4,7 @@ All marks of a student are written or none. Slips are named in one line before a
 """
 
 import csv
+import html
 import json
 import os
 import re
@@ -16,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbconvert.filters import markdown2html
 
 from autograder.__main__ import main
 from autograder.classroom.marks import Decision, mark_of
 from autograder.grading.record import Record, new_record
 from autograder.grading.scoring import read_references
 from autograder.platforms.platform import Student
-from autograder.reports.gradebook import Gradebook
+from autograder.reports.gradebook import Gradebook, _filled
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy
@@ -95,6 +97,16 @@ def test_the_whole_round(course, tmp_path) -> None:
     run("nbgrader", "generate_feedback", NAME, "--student", "files", "--force")
     page = root / "feedback" / "files" / NAME / "3_training_and_translation.html"
     assert "passed: 5 of 5 points" in page.read_text()
+
+
+def test_what_a_student_wrote_is_text_and_no_markup() -> None:
+    """Pages of nbgrader run the scripts in a cell, and follow its links."""
+    cell = {"cell_type": "markdown", "metadata": {"nbgrader": {"solution": True, "grade_id": "test_e_5"}}}
+    shown = markdown2html(
+        _filled(cell, {}, {}, "# It fell\n\n</pre><script>x</script> [a](javascript:x) $a<b$")["source"]
+    )
+    assert set(re.findall(r"<(\w+)", shown)) == {"pre"}
+    assert html.unescape(shown).count("# It fell\n\n</pre><script>x</script> [a](javascript:x) $a<b$") == 1
 
 
 @pytest.fixture(scope="module")

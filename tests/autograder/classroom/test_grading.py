@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.classroom.grading import change_of
+from autograder.classroom.grading import TIMES, change_of
 from autograder.classroom.marks import WHOLE, Decision, mark_of, weighed
 from autograder.grading.record import new_record
+from autograder.own_work.own_tests import PATIENCE
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import State, TaskResult
 
@@ -175,3 +176,8 @@ def test_a_grader_that_is_killed_or_fails_stops_no_other_and_takes_no_points(fol
     names = use()
     names()
     assert run(folder, output)["anna"].judgement.score == 100 and names() == [*reasons], "by the next run"
+
+
+def test_a_child_has_the_time_of_all_that_its_submission_may_take():
+    """Component tests, what they are diagnosed by, hunts; and own tests."""
+    assert TIMES >= 3 + PATIENCE

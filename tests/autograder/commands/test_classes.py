@@ -10,6 +10,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.grading import hold
 from autograder.grading.record import read_record
+from autograder.intake.submission import take_in
 from autograder.reports.gradescope import as_results
 
 from ..conftest import changed_assignment, examples_in, rows_of, words_of
@@ -61,6 +62,21 @@ def test_the_command_writes_records_and_summaries_and_resumes(typed, folder, out
     assert typed.grade("--again") == 1 and log() == ["anna", "bob", "carl"]
     (output / "class.json").write_text((output / "class.json").read_text().replace('"transformer"', '"regression"'))
     assert typed.grade() == 2 and "has the marks of 'regression', not of 'transformer'" in typed.err
+
+
+def test_a_submission_that_breaks_its_reader_keeps_nobodys_marks_from_nbgrader(typed, monkeypatch):
+    book = Mock(**{"take_back.return_value": []})
+    monkeypatch.setattr("autograder.commands.classes.Gradebook", lambda *of: book)
+
+    def read(source, *others):
+        if source.name == "anna":
+            raise RecursionError
+        return take_in(source, *others)
+
+    monkeypatch.setattr("autograder.commands.classes.take_in", read)
+    assert typed.grade("--to-nbgrader", "course") == 0 and "nbgrader's gradebook: 3 students" in typed.out
+    written = {student: bool(intake) for student, _, intake, _ in (call.args for call in book.write.call_args_list)}
+    assert written == {"anna": False, "bob": True, "carl": True}
 
 
 @pytest.mark.parametrize("place", ["class/marks", "class", "class/anna", "link/marks"])

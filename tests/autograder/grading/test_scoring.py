@@ -88,6 +88,14 @@ def test_what_is_not_there_or_too_large_is_one_line(write, tmp_path, reader):
     assert "line 2 is 5,001 characters long; at most 5,000" in refusal_of(write("long", "one\n" + "x" * 5001), reader)
 
 
+def test_more_than_any_model_writes_is_refused_in_one_line():
+    """BLEU of the most that files may hold takes half a minute."""
+    references = ["a cat ."] * 400
+    with pytest.raises(ScoringError, match="the translations have 1,200,000 characters; at most 1,000,000 are scored"):
+        score(["a b " * 750] * 400, references)
+    assert score(["a b " * 750] * 400, ["a b c d " * 40] * 400).value < 0.5, "ten times as long is allowed"
+
+
 def test_byte_pair_marks_are_undone_and_nothing_else():
     marked = "  i m\t trus@@ t@@ wor@@  thy , e\u0301te@@ \u0301 , me@home.org a@@b cut off in@@"
     assert undo_bpe(marked) == undo_bpe(undo_bpe(marked)) == "i m trustworthy , été , me@home.org a@@b cut off in"

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import time
 import types
 from contextlib import closing, nullcontext
 
@@ -86,11 +87,26 @@ def test_constants_that_need_what_is_not_there(write_notebook):
         layers.LayerNorm().f()
 
 
-@pytest.mark.parametrize("lines", ["%matplotlib inline\nfiles = !ls; echo it's\n", "%%capture out\n\n%%time\n!ls\n"])
+JUPYTER = ["%matplotlib inline\nfiles = !ls; echo it's\n", "%%capture out\n\n%%time\n!ls\n", "%%time\n" * 1_200]
+
+
+@pytest.mark.parametrize("lines", JUPYTER)
 def test_a_cell_that_jupyter_runs_is_taken(write_notebook, lines):
     intake = take(write_notebook(code(lines + NORM)))
     assert load(intake)["layers"].LayerNorm.filled
     assert not any("cannot be read" in note for note in intake.notes)
+
+
+@pytest.mark.parametrize("body", ["return", "\n".join("  if x: return" for _ in range(3_000)).lstrip()])
+def test_a_finally_block_is_compiled_once(write_notebook, body):
+    """Python's compiler writes it once for each way out: gigabytes for a few that are nested."""
+    deep = "".join(f"{' ' * depth}try: return\n{' ' * depth}finally:\n" for depth in range(1, 15))
+    many = f" try:\n  {body}\n finally:\n" + "  x = [x, x, x]\n" * 300
+    began = time.process_time()
+    intake = take(write_notebook(code(f"def helper(x):\n{deep if body == 'return' else many}{' ' * 20}"), code(NORM)))
+    assert "layers" in intake.submitted and time.process_time() - began < 3
+    misplaced = take(write_notebook(code("try:\n    pass\nfinally:\n    return 1\n"), code(NORM)))
+    assert "'return' outside function" in misplaced.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,16 @@
 """Which files of a submission are used, and that the same files earn the same, however they are packed."""
 
 import os
+from unittest.mock import Mock
 
 import pytest
 
 from autograder.grading.judging import left_to_people
+from autograder.grading.record import content_hash
 from autograder.intake import tree
 from autograder.intake.sources import IntakeError
 from autograder.intake.submission import MAX_MODULES, IntakeRefusedError, take_in
-from autograder.intake.tree import MAX_MODULE_BYTES
+from autograder.intake.tree import LIMITS, MAX_MODULE_BYTES, TRANSLATIONS
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ANSWERS, SKELETON
@@ -129,6 +131,28 @@ def test_what_is_not_there_is_the_callers_slip(pack, tmp_path, name, message):
     assert not isinstance(caught.value, IntakeRefusedError)
     with pytest.raises(IntakeError, match="embedding.py is missing"):
         take_in(pack({"layers.py": LAYERS}), tmp_path / name[:9], read_assignment())
+
+
+@pytest.mark.parametrize("error", [RecursionError, MemoryError, OSError(36, "File name too long", "a\nb")])
+def test_what_nobody_foresaw_is_one_line_that_names_the_submission(pack, monkeypatch, error):
+    monkeypatch.setattr("autograder.intake.submission.take_tree", Mock(side_effect=error))
+    with pytest.raises(IntakeError, match="^anna: it cannot be read: ") as caught:
+        take(pack({"layers.py": LAYERS}))
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_not_read_are_told_apart_by_their_size(pack):
+    """Or a record of other files would count for these."""
+    hashes = [take(pack({"layers.py": LAYERS})).hashes]
+    for name in (TRANSLATIONS, ANSWERS):
+        for size in (1, 2):
+            intake = take(pack({name: b"\0" * (LIMITS[name] + size)}))
+            assert name in intake.translations_problem or name in intake.notes[0]
+            hashes.append(intake.hashes)
+    assert len({content_hash(each) for each in hashes}) == len(hashes)
+    with pytest.raises(IntakeRefusedError) as caught:
+        take(pack({"layers.py": b"#" * (MAX_MODULE_BYTES + 1)}))
+    assert "layers.py" in caught.value.hashes
 
 
 def test_links_and_pipes_are_not_opened(pack, tmp_path):

@@ -1,6 +1,7 @@
 """Whatever the bytes, a submission is taken in or refused with one line, and nothing is written to disk."""
 
 import json
+import os
 import stat
 import zipfile
 from pathlib import Path
@@ -29,6 +30,17 @@ def test_what_leads_elsewhere_is_skipped_and_never_unpacked(write_zip, tmp_path,
     intake = take(write_zip([(name, "1/0"), *FILES]))
     assert intake.submitted == {"layers"} and [note for note in intake.notes if note.startswith("skipped: ")]
     assert [path.name for path in tmp_path.iterdir()] == ["anna.zip"]
+
+
+def test_a_path_that_is_too_long_is_skipped(pack, monkeypatch):
+    folder = pack({"layers.py": LAYERS})
+    monkeypatch.chdir(folder)
+    while len(os.getcwd()) < 3_900:  # noqa: PTH109  as the system has it
+        os.mkdir("d" * 50)  # noqa: PTH102
+        os.chdir("d" * 50)
+    with open("f" * 250, "w"):  # noqa: PTH123
+        pass
+    assert take(folder).submitted == {"layers"}
 
 
 BAD = {  # members, and why the submission is refused

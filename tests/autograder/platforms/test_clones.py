@@ -24,13 +24,14 @@ EARLY, LATE = "2026-12-18T22:59:59Z", "2026-12-20T12:00:00Z"
 
 @pytest.fixture
 def git(tmp_path):
-    """Runs git in a clone."""
+    """Runs git in a clone; what it prints."""
 
-    def run(clone, *words, date=EARLY):
+    def run(clone, *words, date=EARLY, typed=""):
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
         environment |= {"GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z"}
         command = ["git", "-c", "user.name=A", "-c", "user.email=a@x", *words]
-        subprocess.run(command, cwd=clone, env=environment, check=True, capture_output=True)
+        options = {"check": True, "capture_output": True, "text": True}
+        return subprocess.run(command, cwd=clone, env=environment, input=typed, **options).stdout.strip()
 
     return run
 
@@ -123,6 +124,35 @@ def test_nothing_of_a_clone_runs(clones, commit, git, tmp_path):
     reasons = {each.entry: each.unread_time for each in read(clones).submissions}
     assert "borrows from another" in reasons["hw-bob"] and ".git is not a folder" in reasons["hw-carl"]
     assert "borrows from another" in reasons["hw-dora"]
+
+
+@pytest.mark.parametrize("place", ["refs/heads/main", "objects/ab", "info/exclude", "refs/heads/deep/er/x"])
+def test_no_link_leads_from_one_clone_to_another(clones, place):
+    link = clones / "hw-bob" / ".git" / place
+    link.unlink(missing_ok=True)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(clones / "hw-anna" / ".git" / place)
+    _, bob, *_ = read(clones).submissions
+    assert bob.unread_time == "its commits cannot be read: a link or another special file lies in .git"
+    assert "hw-bob" not in [each.entry for each in read(clones, DEADLINE).submissions]
+
+
+def test_what_one_clone_lists_stops_no_other(clones, git, monkeypatch):
+    """Thousands of long names, as many as no command takes; and billions of files in a few trees."""
+    blob = git(clones / "hw-anna", "hash-object", "-w", "layers.py")
+    names = "".join(f"100644 {blob}\t{number}{'x' * 240}.py\n" for number in range(9_000))
+    git(clones / "hw-anna", "update-index", "--index-info", typed=names)
+    git(clones / "hw-anna", "commit", "-q", "-m", "many")
+    assert layers(read(clones, DEADLINE).submissions[0]) == "# anna\n"
+    monkeypatch.setattr("autograder.platforms.git.MOST_BYTES", 10_000_000)
+    bob = clones / "hw-bob"
+    tree = git(bob, "write-tree")
+    for _ in range(9):
+        tree = git(bob, "mktree", typed="".join(f"040000 tree {tree}\t{number}\n" for number in range(9)))
+    git(bob, "update-ref", "refs/heads/main", git(bob, "commit-tree", tree))
+    download = read(clones, DEADLINE)
+    assert [each.entry for each in download.submissions] == ["hw-anna"]
+    assert "more than 10,000,000 bytes" in next(each.reason for each in download.strays if each.entry == "hw-bob")
 
 
 def test_a_deadline_needs_commits_and_a_zone(tmp_path, capsys):

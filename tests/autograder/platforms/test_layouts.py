@@ -59,6 +59,14 @@ def test_no_student_decides_on_the_layout(lay, case):
     assert {each.entry for each in before.submissions} <= {each.entry for each in after.submissions}
 
 
+def test_one_student_decides_neither_on_times_nor_on_the_assignment(lay):
+    layers = [f"{name}/hw/layers.py" for name in ("anna", "bob", "eve")]
+    download = read(lay({**named(*layers, "eve/hw2/x"), "bob/hw/timestamp.txt": "2020-01-01 00:00 UTC"}), "nbgrader")
+    assert [bool(each.submitted or each.unread_time) for each in download.submissions] == [False, True]
+    [eve] = download.strays
+    assert eve.needs_decision and eve.reason == "several folders in it, hw and hw2"
+
+
 @pytest.mark.parametrize(("text", "expected"), EXAMPLES["times"].items())
 def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(text, expected):
     time = read_time(text)
