@@ -72,7 +72,10 @@ def read_download(
     else:
         submissions, strays = platform.before(listing, deadline)
     if not submissions:
-        raise UserError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
+        kinds = [platform] if platform.example else [kind for kind in PLATFORMS.values() if kind.example]
+        names = ", ".join(f"{kind.example!r} ({kind.title})" for kind in kinds)
+        expected = f"expected one folder, archive or notebook each, or names such as {names}"
+        raise UserError(f"{listing.path}: no submission in it (layout: {platform.title}); {expected}")
     if any(submission.submitted for submission in submissions):
         submissions = [
             each if each.submitted or each.unread_time else replace(each, unread_time=NO_TIME) for each in submissions

@@ -135,6 +135,9 @@ def test_a_class_as_text(lay, typed):
     ]
     assert typed.run("list-class", typed.folder) == 0, "without a roster, nobody is known to be missing"
     assert "3 submissions\n" in typed.out
+    typed.enrol("id,name\nzoe,Zoe\n")
+    assert typed.run("list-class", typed.folder, *typed.options) == 2
+    assert "no submission fits any of its students (layout: Canvas); none of its columns" in typed.err
 
 
 def test_of_two_attempts_without_times_none_counts_until_a_person_decides(lay, typed):
