@@ -39,7 +39,7 @@ def test_what_cannot_be_graded_may_be_worth_nothing(typed, folder, output):
     assert (row["score"], row["status"]) == (0, "graded")
     assert row["comments"].startswith("all tasks by hand: sent nothing else")
     assert "not graded: dan" not in typed.out, "that is decided"
-    assert "1.1 Input embedding: by hand 0 of 4 points" in page(output, "dan.zip")
+    assert "1.1 Input embedding: marked by hand 0 of 4 points" in page(output, "dan.zip")
     assert typed.decide("override", "dan", "--task", "all", "--withdraw", "--why", "it came") == 0
     typed.grade()
     assert typed.row("dan")["score"] is None
