@@ -168,25 +168,32 @@ def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, lo
     tests = Collection(assignment)
     printed = run_in_process(tests, InProcessSubmission(sources, assignment, locate), task, seed)
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
-    if task.tests_of:  # their points depend on what students do not have: the faults that their tests find
+    has_part = task.understanding == "hunts" and bool(assignment.held_back)
+    if task.tests_of or has_part:  # points depend on what students do not have: faults to be found, other hunts
         result = replace(result, score=0.0)
     judged = {*hints.modules_of(task)} - {*assignment.own_tests}
     own = {name: sources[name] for name in judged & sources.keys()}
     internals = to_be_read(sources, own, assignment.contract.forbidden, locate)
     mentions = [*find_mentions(own, assignment.contract.forbidden, locate)]
-    return result, "\n".join([as_text(result, tests, printed, seed, is_doubtful=bool(mentions)), *mentions, *internals])
+    return result, "\n".join([as_text(result, tests, printed, seed, bool(mentions), has_part), *mentions, *internals])
 
 
-def as_text(result: TaskResult, tests: Collection, printed: str, seed: int, *, is_doubtful: bool = False) -> str:
-    """The text below the student's cell, with what the answers printed; notes follow where grading may refuse some."""
+def as_text(
+    result: TaskResult, tests: Collection, printed: str, seed: int, is_doubtful: bool = False, has_part: bool = False
+) -> str:
+    """The text below the student's cell, with what the answers printed; notes follow where grading may refuse some.
+
+    Where the student `has_part` of the tests alone, there are no points yet, and without tests no mark either.
+    """
     task, total = result.task, len(result.outcomes)
     missed = [outcome for outcome in result.outcomes if outcome.state != State.PASSED]
     points = f"{result.score:g} of {task.points:g} points" if task.points else "no points, an extension"
     points = "graded once you hand in" if task.tests_of else points
+    points = "the other hunts are handed out later" if has_part else points
     points += ", unless grading refuses what is noted below" if is_doubtful and result.score else ""
     mark = "✓" if result.state == "passed" else "✗"
     count = f"{total - len(missed)} of {total} tests pass"
-    lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]
+    lines = [f"{mark} {task.number} {task.title}: {count}, {points}" if total else f"{task.number} {task.title}"]
     if missed:
         lines += ["", explain(missed, total, result.outcomes, most_shown(task)).removeprefix(f"{count}.\n"), ""]
         compared = tests.compared.get(most_telling(missed, result.outcomes).nodeid)

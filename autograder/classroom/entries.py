@@ -18,7 +18,7 @@ from foundation.texts import printable
 
 from ..grading.record import Model, write_json
 from ..intake.submission import name_of
-from ..platforms.download import read_download
+from ..platforms.download import PLATFORMS, read_download
 from ..platforms.platform import UNDECIDED, HandedIn, Line, Stray, Student
 from .roster import hint_for, last_of, owners_of, plain, read_roster, turned
 
@@ -81,7 +81,8 @@ def take_class(
     students = read_roster(roster) if roster else ()
     owners = owners_of(download.submissions, students)
     if roster and not any(owners.values()) and (hint := hint_for(download.submissions, students)):
-        raise UserError(f"{roster}: no submission fits any of its students; {hint}")
+        layout = PLATFORMS[download.layout].title
+        raise UserError(f"{roster}: no submission fits any of its students (layout: {layout}); {hint}")
     handed_in: dict[Student, list[HandedIn]] = {student: [] for student in students}
     for submission, own in owners.items():
         for student in own:

@@ -94,6 +94,12 @@ class PartMark:
         return self.decision if is_lasting or self.score != self.part.score else None
 
     @property
+    def state(self) -> str:
+        """The state in words: the grader's, unless it had nothing to judge, or could not, and a person has decided."""
+        is_judged = self.part.state.has_mark and self.part.state is not State.NOT_ATTEMPTED
+        return "marked by hand" if self.by_hand and not is_judged else self.part.state.value
+
+    @property
     def score(self) -> float | None:
         """Points; None where there is no judgement and nobody has decided."""
         if self.decision is None:

@@ -5,7 +5,7 @@ import contextlib
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -48,7 +48,7 @@ def _shared_options() -> dict[str, dict[str, Any]]:
         release = released_folder()
     except UserError:  # for the command itself to report
         release = SKELETON
-    deadline = "of clones, grade the last commit before it, such as 2026-12-18T23:59+01:00"
+    deadline = "of clones, grade the last commit before it and grace_hours, such as 2026-12-18T23:59+01:00"
     roster = "students, as CSV with a heading: the platform's export, or id,name"
     return {
         "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
@@ -89,8 +89,10 @@ def add_command(
 
 
 def class_in(options: argparse.Namespace, assignment: Assignment, output: Path | None) -> tuple[Roll, list[HandedIn]]:
-    """The class in the options, as `take_class` reads it."""
-    return take_class(options.folder, output, assignment, options.roster, options.layout, options.deadline)
+    """The class in the options, as `take_class` reads it; the grace of late days is one for commits, too."""
+    grace = timedelta(hours=assignment.late.grace_hours if assignment.late else 0)
+    deadline = options.deadline and options.deadline + grace
+    return take_class(options.folder, output, assignment, options.roster, options.layout, deadline)
 
 
 def print_sandbox_gaps(assignment: Assignment) -> None:

@@ -58,8 +58,8 @@ def ask(options: argparse.Namespace) -> int:
     numbers in a call that can be computed by hand, the call on which a changed line makes a difference.
     Every answer is computed by running the code in the sandbox. Write questions.html and answers.html, to be printed,
     with a sheet for each student. The same student gets the same questions all term. With --sitting each student gets
-    six other questions, for a sitting in class; --scan then turns the answers into marks. The exit status is 1 if the
-    sandbox failed for some student.
+    six other questions, for a sitting in class; --scan then turns the answers into marks: out of six, also for students
+    who had fewer because code is missing or wrong. The exit status is 1 if the sandbox failed for some student.
     """
     from ..own_work.sheets import NAME, write_key, write_sheets
 
@@ -132,7 +132,7 @@ def asked_in(roll: Roll, entries: Sequence[HandedIn]) -> dict[str, tuple[HandedI
 
 def scan(options: argparse.Namespace) -> int:
     """Marks what was answered in a sitting, and enters points if a task is named; the exit status."""
-    from ..own_work.sheets import n_right, read_answers, read_key
+    from ..own_work.sheets import KEY, n_right, read_answers, read_key
 
     if options.sitting is None:
         raise UserError("--scan also needs --sitting NAME: which sitting was it?")
@@ -145,16 +145,19 @@ def scan(options: argparse.Namespace) -> int:
     if task and not task.points:
         where = "`sitting` in [understanding]" if task.understanding else "its `points`"
         raise UserError(f"--task {number}: it gives no points: set {where} in assignment.toml, or leave --task out")
-    key = read_key(options.output)
+    beside = options.scan.resolve().parent
+    is_its_folder = beside.name == options.output.name and (beside / KEY).exists()
+    key = read_key(beside if is_its_folder else options.output)
     answers = read_answers(options.scan, key)
     if not answers:
         expected = "no answers in it: fill in the column `answers`, such as ABCD-A"
         raise UserError(f"{printable(str(options.scan))}: {expected}")
-    width = max(len(key[student][0]) for student in answers)
-    right = {student: n_right(letters, key[student][1]) for student, letters in answers.items()}
+    width = max(len(key[student].name) for student in answers)
+    right = {student: n_right(letters, key[student].letters) for student, letters in answers.items()}
     for student, n in right.items():
         few = "; talk to this student" if 2 * n < len(answers[student]) else ""
-        print(f"{key[student][0]:<{width}}  {n} of {len(answers[student])}{few}")
+        few += f"; points out of {key[student].n}, for lack of correct code" * (key[student].n > len(answers[student]))
+        print(f"{key[student].name:<{width}}  {n} of {len(answers[student])}{few}")
     if missing := len(key) - len(answers):
         print(f"{counted(missing, 'sheet')} without answers")
     if task:
@@ -167,8 +170,8 @@ def scan(options: argparse.Namespace) -> int:
             for student in right
         }
         for student, n in right.items():
-            points = round(task.points * n / len(answers[student]), 2)
-            why = f"sitting: {n} of {len(answers[student])} answers"
+            points = round(task.points * n / key[student].n, 2)
+            why = f"sitting: {n} of {key[student].n} answers"
             for member in members[student]:
                 given = Decision(student=member.id, kind="points", task=task.number, value=points, text=why, by=who)
                 decide(options.marks, given)

@@ -29,10 +29,9 @@ from ..sandbox.kept import Notices
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
 from ..testing.results import Finding, Outcome, State, TaskResult, explain, judge_task, most_telling, with_contrast
-from .record import MOST_SHOWN, Record, judge_bleu
+from .record import BY_HAND, MOST_SHOWN, Record, judge_bleu
 from .scoring import Note, Score, ScoringError, read_references, read_sources, read_translations, score, why_low
 
-BY_HAND = "marked by hand, in class"
 SEARCH_SECONDS = 25.0  # CPU time of this process for the search of a submission's text
 UNDONE = "what is forbidden no longer refused, or the worker's own functions had changed,"
 

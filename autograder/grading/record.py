@@ -24,7 +24,7 @@ from ..testing.results import Finding, ItemMark, State, TaskResult
 from .provenance import weighting_of
 from .scoring import Score, explain, judge
 
-NOT_YET = "not graded yet"
+NOT_YET, BY_HAND = "not graded yet", "marked by hand, in class"
 UNSAFE = "graded without the sandbox's filter (--level unsafe): submitted code could reach the grader and its files"
 MAX_NAME, MAX_TEXT, MAX_TEST_TEXT = 200, 8_000, 400
 MAX_NOTES, MAX_FILES, MOST_SHOWN = 50, 200, 20

@@ -25,7 +25,7 @@ from ..intake.sources import Sources, tree_of
 from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import expect, fail
 from ..testing.results import CheckFailed, Outcome, State
-from .questions import Question, Scene
+from .questions import Question, Scene, about_learned
 from .student_lines import Change, definition_of, mixed, todo_in, without_comment
 from .versions import MOST_TRIED, Versions, differ, expect_passed, tensors_of
 
@@ -34,7 +34,7 @@ SEED = 0
 LEAST_TYPICAL, MOST_TYPICAL, MOST_MISSED = 0.1, 0.6, 0.8
 """Share of the tests that a change should fail: so that all hunts are about as hard; and the largest one."""
 SCALES = (1.0, 0.01, 30.0)
-MOST_NUMBERS, LONGEST_CODE = 4096, 200
+MOST_NUMBERS, LONGEST_CODE, LEAST_SHOWN = 4096, 200, 2
 THE_INPUT = "an input that shows it"
 """As items of the rubric name it; the other part of an answer is the changed line."""
 UNNAMED = "your name"
@@ -198,12 +198,18 @@ def draw_hunt(versions: Versions, student: str) -> Hunt:
 
 
 def hunt_question(versions: Versions, draw: random.Random) -> Question | None:
-    """A hunt on paper: a changed line, and what is seen of it; None where no change is quiet enough."""
+    """A hunt on paper: a changed line, and what is seen of it; None where no change is quiet enough.
+
+    A change that a single call shows, such as that of a fresh layer, cannot be found with a pen.
+    """
     for change, missed, differing in quiet_changes(versions, draw):
+        if len(differing) < LEAST_SHOWN:
+            continue
         returning = [call for call, result in versions.results()[0].items() if result is not None]
         same = [call for call in returning if call not in differing]
         text = (
-            f"In your `{versions.title}` one line was changed. It now returns something else for "
+            f"In your `{versions.title}` one line was changed.{about_learned(versions)} "
+            "It now returns something else for "
             f"{draw.choice(sorted(differing))}{f', and still the same for {draw.choice(same)}' if same else ''}.",
             "Which line is it? Why does it lead to this? What would be correct? Which other input shows it? "
             "A point for each.",

@@ -215,6 +215,12 @@ def value_question(versions: Versions, draw: random.Random) -> Question | None:
     return None
 
 
+def about_learned(versions: Versions) -> str:
+    """A sentence about the numbers that a module has learned, which are random in the calls: see `calls.py`."""
+    learned = " All its learned numbers are random, and the same before and after, except in a fresh layer."
+    return learned if versions.title[0].isupper() else ""
+
+
 def input_question(versions: Versions, draw: random.Random) -> Question | None:
     """Ask for the only call on which a version differs, or does not; None where no change leaves one alone.
 
@@ -223,9 +229,6 @@ def input_question(versions: Versions, draw: random.Random) -> Question | None:
     """
     returning = [call for call, result in versions.results()[0].items() if result is not None]
     tried = [(change, versions.differing(change.text)) for change in mixed(versions.changes, draw)[:MOST_TRIED]]
-    # Numbers that a module has learned are drawn at random for the calls, as calls.py says.
-    learned = " All its learned numbers are random, and the same before and after, except in a fresh layer."
-    learned = learned if versions.title[0].isupper() else ""
     for differs, asked in draw.sample(((True, "no longer return the same"), (False, "still return the same")), 2):
         splits = [
             (change, [call for call in returning if (call in calls) is differs])
@@ -238,7 +241,8 @@ def input_question(versions: Versions, draw: random.Random) -> Question | None:
             change, right = draw.choice([split for split in splits if call in split[1]])
             wrong = [other for other in returning if other not in right]
             likely = [other for other in wrong if other in often]
-            text = f"This line of your `{versions.title}` is changed.{learned} Which of these calls would {asked}?"
+            line = f"This line of your `{versions.title}` is changed.{about_learned(versions)}"
+            text = f"{line} Which of these calls would {asked}?"
             number = versions.number(change.line)
             question = Question("input", versions.name, (text,), call, change=change, marked=number)
             return _with_options(versions, question, likely if len(likely) >= N_OPTIONS - 1 else wrong, draw)

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -23,6 +24,7 @@ from foundation.texts import printable
 from foundation.whole_files import write_whole
 
 from ..classroom.roster import rows_of
+from ..course.assignment_code import table_of
 from ..grading.provenance import Seeds
 from ..grading.record import content_hash
 from ..intake.submission import Intake
@@ -46,8 +48,17 @@ HUNT: Mapping[str, tuple[Ask, str]] = {"hunt": (hunt_question, "CALLS")}
 TEMPLATES = Path(__file__).parent / "templates"
 KEY, ANSWERS = "key.json", "answers.csv"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
+NO_MORE = "no more fit this code"
 NONE = "-"
 """In the place of a letter: no answer."""
+
+
+class SheetKey(NamedTuple):
+    """The key of one student's sheet in a sitting."""
+
+    name: str
+    letters: str  # the right ones
+    n: int = N_IN_A_SITTING  # of right answers that give all points
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,11 @@ class Sheet:
     name: str
     questions: tuple[Question, ...] = ()
     reason: str = ""  # why there are too few
+
+    @property
+    def n_marked(self) -> int:
+        """The right answers that give all points of a sitting: as to a whole sheet, if code is missing or wrong."""
+        return len(self.questions) if self.reason == NO_MORE else N_IN_A_SITTING
 
 
 class Examiner:
@@ -73,7 +89,9 @@ class Examiner:
         """The questions for whoever has handed this in. Raises: SandboxUnavailableError."""
         content, on = content_hash(intake.hashes), f" on {self._sitting}" if self._sitting else ""
         seed = self._seeds.seed_of(f"questions to {key} about {content}{on}")
-        names = [c for task in self._bench.assignment.tasks if not task.extension for c in task.components]
+        assignment, tables = self._bench.assignment, {table for _, table in self._kinds.values()}
+        askable = set().union(*(table_of(assignment, table) for table in tables))
+        names = [c for task in assignment.tasks if not task.extension for c in task.components if c in askable]
         defined = {module: definitions_of(intake.sources[module][1]) for module in intake.submitted}
         parts = [(name, *name.split(".")) for name in names]
         written = [name for name, module, title in parts if title in defined.get(module, ())]
@@ -103,12 +121,17 @@ class Examiner:
 def why_no_more(names: Sequence[str], components: Sequence[InSandbox]) -> str:
     """Return why there are fewer questions than there should be."""
     if not components:
-        return "none of the assignment's components is in the submission"
+        return "none of the components that are asked about is in the submission"
     written = {component.name for component in components}
     faulty = [component.title for component in components if not component.works]
     absent = [name.partition(".")[2] for name in names if name not in written]
-    reasons = {"not all tests pass for": faulty, "not in the submission:": absent}
-    return "; ".join(f"{why} {', '.join(some)}" for why, some in reasons.items() if some) or "no more fit this code"
+    stuck = [c.title for c in components if c.works and not any(c.results()[0].values())]
+    reasons = {
+        "not all tests pass for": faulty,
+        "not in the submission:": absent,
+        "cannot run without other components:": stuck,
+    }
+    return "; ".join(f"{why} {', '.join(some)}" for why, some in reasons.items() if some) or NO_MORE
 
 
 def write_sheets(sheets: Sequence[Sheet], title: str, output: Path) -> list[Path]:
@@ -127,25 +150,25 @@ def with_code_spans(text: str) -> Markup:
 
 def write_key(sheets: Sequence[Sheet], folder: Path) -> None:
     """Writes the key of a sitting, and the file to be filled in unless it is there already."""
-    key = {sheet.key: [sheet.name, "".join(question.letter for question in sheet.questions)] for sheet in sheets}
+    key = {s.key: [s.name, "".join(question.letter for question in s.questions), s.n_marked] for s in sheets}
     write_whole(folder / KEY, json.dumps(key, indent=2, ensure_ascii=False) + "\n")
     if not (folder / ANSWERS).exists():
         rows: list[Mapping[str, Cell]] = [{"student": sheet.key, "name": sheet.name} for sheet in sheets]
         write_whole(folder / ANSWERS, as_csv(["student", "name", "answers"], rows))
 
 
-def read_key(folder: Path) -> dict[str, tuple[str, str]]:
-    """Read each student's name and right letters. Raises: UserError where the sitting was not drawn, or is damaged."""
+def read_key(folder: Path) -> dict[str, SheetKey]:
+    """Read the key of a sitting. Raises: UserError where the sitting was not drawn, or is damaged."""
     try:
         content = json.loads((folder / KEY).read_text(encoding="utf-8"))
-        return {student: (str(name), str(letters)) for student, (name, letters) in content.items()}
+        return {who: SheetKey(str(name), str(letters), *map(int, n)) for who, (name, letters, *n) in content.items()}
     except FileNotFoundError:
         raise UserError(f"{printable(str(folder))}: no such sitting; draw it first: ask … --sitting NAME") from None
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise UserError(f"{printable(str(folder / KEY))}: cannot be read ({error}); draw the sitting again") from None
 
 
-def read_answers(path: Path, key: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+def read_answers(path: Path, key: Mapping[str, SheetKey]) -> dict[str, str]:
     """Read the answers of those who have given any: as many letters as there are questions, `-` for none.
 
     Raises: UserError naming the line, and what would be right.
@@ -159,7 +182,7 @@ def read_answers(path: Path, key: Mapping[str, tuple[str, str]]) -> dict[str, st
             continue
         if student not in key:
             raise UserError(f"{where}: student = {printable(student, 60)!r}: expected one of {KEY}")
-        n = len(key[student][1])
+        n = len(key[student].letters)
         if len(letters) != n or set(letters) - set(LETTERS + NONE):
             expected = f"expected {n} of {', '.join(LETTERS)} or {NONE}, such as {'ABCD-A'[:n]}"
             raise UserError(f"{where}: answers = {printable(letters, 30)!r}: {expected}")

@@ -20,6 +20,7 @@ from .platform import Grade, HandedIn, Person, Table, first_line, heading_in, kn
 FILE = re.compile(
     r"(?P<entry>(?P<title>.+?)_(?P<user>[^_]+)_attempt_(?P<time>\d{4}(?:-\d\d){5}))(?:_(?P<file>.+)|\.txt)", re.DOTALL
 )
+EXAMPLE = "HW 1_asmith_attempt_2026-10-03-23-45-12_layers.py"
 NAME = re.compile(r"Name: (?P<name>.*) \((?P<user>[^()\s]+)\)")
 ITEM = re.compile(r"(?P<title>.+) \[Total Pts: [^\]]*\](?: \|\d+)?", re.DOTALL)
 STUDENT = ("Last Name", "First Name", "Username")
@@ -41,15 +42,14 @@ def _table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     column, doubt = heading_in(grades, column, ITEM)
     if not doubt and not ITEM.fullmatch(column):
         doubt = "without Blackboard's own export as --roster the column's number is not known, and it makes a new one"
-    has_roster = any(grade.student.row for grade in grades)
 
     def row(grade: Grade) -> dict[str, str]:
         student = grade.student
-        user = student.row.get("Username", "") if has_roster else student.ids.get("blackboard", "")
+        user = student.row.get("Username", "") if student.row else student.ids.get("blackboard", "")
         cells = {heading: student.row.get(heading, "") for heading in STUDENT}
         return {**cells, "Username": user, column: as_score(grade.score)} if user else {}
 
     return table_of(grades, (*STUDENT, column), row, doubt=doubt)
 
 
-BLACKBOARD = known_by_names("Blackboard", FILE, _describe, table=_table)
+BLACKBOARD = known_by_names("Blackboard", FILE, _describe, example=EXAMPLE, table=_table)

@@ -1,8 +1,8 @@
 """Brightspace (D2L).
 
 Its download has `USER-FOLDER - NAME - DATE` for each time that somebody handed in, as a folder or as the beginning of
-each file's name, and `index.html` about all of them. DATE is `Oct 3, 2026 1145 PM`, in the time zone of the course. A
-group's entry has the group's name.
+each file's name, and `index.html` about all of them. DATE is `Oct 3, 2026 1145 PM` or `3 October, 2026 1145 PM`, by the
+language of whoever downloads, in the time zone of the course. A group's entry has the group's name.
 
 Grades, Import takes a CSV file whose heading names the grade item, `TITLE Points Grade`, and students by OrgDefinedId
 or Username; each line ends with a `#` of its own column. The export, which serves as a roster, writes `#` before ids.
@@ -18,10 +18,11 @@ from foundation.texts import as_score, printable
 from .platform import Grade, HandedIn, Person, Student, Table, heading_in, known_by_names, read_time, table_of
 
 ENTRY = re.compile(
-    r"(?P<entry>(?P<user>\d+)-\d+ - (?P<name>[^-]+(?:-[^-]+)*?) ?- (?P<time>\w+\.? \d{1,2}, \d{4} \d{3,4} ?[AP]M))"
-    r"(?: - (?P<file>.+))?",
+    r"(?P<entry>(?P<user>\d+)-\d+ - (?P<name>[^-]+(?:-[^-]+)*?) ?- "
+    r"(?P<time>(?:\w+\.? \d{1,2}|\d{1,2} \w+\.?),? \d{4} \d{3,4} ?[AP]M))(?: - (?P<file>.+))?",
     re.DOTALL,
 )
+EXAMPLE = "31-9 - Anna Smith - Oct 3, 2026 1145 PM"
 CLOCK = re.compile(r"(\d{1,2})(\d\d) ?([AP]M)$")
 ITEM = re.compile(r"(?P<title>.+) Points Grade(?: <[^>]*>)?", re.DOTALL)
 END = "End-of-Line Indicator"
@@ -59,4 +60,4 @@ def _feedback(student: Student) -> str | None:
     return f"{printable(match['entry'])}/feedback.html" if match else None
 
 
-BRIGHTSPACE = known_by_names("Brightspace", ENTRY, _describe, table=_table, feedback=_feedback)
+BRIGHTSPACE = known_by_names("Brightspace", ENTRY, _describe, example=EXAMPLE, table=_table, feedback=_feedback)

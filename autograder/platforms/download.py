@@ -72,7 +72,10 @@ def read_download(
     else:
         submissions, strays = platform.before(listing, deadline)
     if not submissions:
-        raise UserError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
+        kinds = [platform] if platform.example else [kind for kind in PLATFORMS.values() if kind.example]
+        names = ", ".join(f"{kind.example!r} ({kind.title})" for kind in kinds)
+        expected = f"expected one folder, archive or notebook each, or names such as {names}"
+        raise UserError(f"{listing.path}: no submission in it (layout: {platform.title}); {expected}")
     undated = [each for each in submissions if not (each.submitted or each.unread_time)]
     if 2 * len(undated) < len(submissions):  # a few times may be students' own
         submissions = [replace(each, unread_time=NO_TIME) if each in undated else each for each in submissions]

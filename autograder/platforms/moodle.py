@@ -69,4 +69,5 @@ def _feedback(student: Student) -> str | None:
     return f"{name}_{number}_assignfeedback_file_feedback.html" if number.isdecimal() else None
 
 
-MOODLE = known_by_names("Moodle", ENTRY, _describe, REASONS, table=_table, feedback=_feedback)
+ABOUT = {"example": "Anna Smith_7_assignsubmission_file", "table": _table, "feedback": _feedback}
+MOODLE = known_by_names("Moodle", ENTRY, _describe, REASONS, **ABOUT)

@@ -89,6 +89,11 @@ class Student:
         return f"{UNDECIDED}: {', '.join(self.undecided)}"
 
     @property
+    def is_there(self) -> bool:
+        """True unless there is a roster, and the student has no line in it."""
+        return not self.row or any(self.row.values())
+
+    @property
     def is_missing(self) -> bool:
         """True if the student handed in nothing."""
         return not self.key and not self.undecided
@@ -230,6 +235,7 @@ class Platform:
     read: Callable[[Listing], Read]  # of such a folder; a `UserError` has the reason why it cannot be used
     table: Callable[[Sequence[Grade], str, float], Table] | None = None  # by heading or title, and most points
     feedback: Callable[[Student], str | None] | None = None  # the file's name by which it finds the student
+    example: str = ""  # a name in its downloads, where names show whose an entry is
     note: str = ""  # what to know about the times in its downloads
     before: Callable[[Listing, datetime], Read] | None = None  # likewise `read`, as it was at some time
 
@@ -310,6 +316,6 @@ def table_of(
     who need none have a row where the platform takes that.
     """
     chosen = (grade for grade in grades if grade.score is not None or (takes_excused and grade.is_excused))
-    rows = [(grade, row(grade)) for grade in chosen]
+    rows = [(grade, row(grade) if grade.student.is_there else {}) for grade in chosen]
     unknown = [grade.student.called for grade, cells in rows if not cells]
     return Table(heading, [*first, *(cells for _, cells in rows if cells)], unknown, **about)

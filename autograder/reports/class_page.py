@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
+from textwrap import shorten
 
 from foundation.assignment_file import Assignment
-from foundation.texts import counted, first_of, printable
+from foundation.texts import as_score, counted, first_of, printable
 from foundation.whole_files import write_whole
 
 from ..classroom.entries import Roll
@@ -23,7 +24,7 @@ from ..sandbox.layers import lacking
 from ..testing.results import State
 from .exports import Cell, as_csv, comment_of
 
-MOST_NAMES = 8
+MOST_NAMES, WIDTH = 8, 120
 SUMMARY = "summary.csv"
 ABOUT = ("id", "name", "submission", "late", "status", "reason", "score", "max_score", "bleu")
 CIRCUMSTANCES = ("late_days", "percent_off", "comments")
@@ -69,12 +70,15 @@ def cases_in(results: Sequence[Result], roll: Roll, assignment: Assignment) -> l
             if name.rpartition("/")[2] == TRANSLATIONS:
                 with_file.setdefault(digest, []).append(key)
     twins = {key: [names[twin] for twin in keys if twin != key] for keys in with_file.values() for key in keys}
+    since = {stray.entry: stray.reason for stray in roll.left_out}  # of clones, what was committed after the deadline
     urgent = []
     for key, same in by_submission(results).items():
         marks = [result.mark for result in same if result.mark]
         if all(mark.excused or mark.by_hand for mark in marks):
             continue
-        doubts = ((1, doubt) for doubt in _doubts(records[key], assignment, twins.get(key, ())))
+        doubts = [(1, doubt) for doubt in _doubts(records[key], assignment, twins.get(key, ()))]
+        if same[0].member.entry in since and not any(mark.earned for mark in marks):
+            doubts.append((1, since[same[0].member.entry]))
         if reasons := [*_reasons(records[key], marks), *doubts]:
             urgent.append((min(urgency for urgency, _ in reasons), key, [text for _, text in reasons]))
     return [(key, reasons) for _, key, reasons in sorted(urgent)]
@@ -206,9 +210,9 @@ def row_of(result: Result) -> dict[str, Cell]:
     row |= {"status": result.status, "reason": result.reason, "score": result.score}
     if mark:
         row |= {part.part.number: part.score for part in mark.parts} | {"max_score": mark.max_score}
+        row |= {f"{part.part.number} state": part.state for part in mark.parts if record}
         row |= {"late_days": mark.lateness.days, "percent_off": mark.lateness.percent if record else None}
     if record:
-        row |= {f"{part.number} state": part.state.value for part in record.judgement.parts}
         row |= {"bleu": record.judgement.bleu.value if record.judgement.bleu else None}
     return row | {"comments": comment_of(result)}
 
@@ -218,22 +222,27 @@ def as_class_table(roll: Roll, results: Sequence[Result], cases: Sequence[tuple[
     names, scores = roll.names(), scores_of(results)
     records = records_of(results)
     first = next(iter(records.values())).judgement
-    figures = f"mean {mean(scores):.1f}, median {median(scores):.1f}, of {first.max_score:g}" if scores else "no marks"
+    figures = "no marks"
+    if scores:
+        figures = f"mean {as_score(mean(scores))}, median {as_score(median(scores))}, of {first.max_score:g}"
     if has_two_scales(results):
         figures = "no mean, since some marks are weighed otherwise, and wait for --keep"
     urgent = [*roll.to_decide, *((names[key], "; ".join(reasons)) for key, reasons in cases)]
-    shown = [f"  {printable(name, 40)}: {printable(reason, 70)}" for name, reason in urgent[:MOST_NAMES]]
+    first_lines = (f"{printable(name, 40)}: {printable(reason)}" for name, reason in urgent[:MOST_NAMES])
+    shown = [f"  {shorten(line, WIDTH - 2, placeholder=' …')}" for line in first_lines]
     more = [f"  and {len(urgent) - MOST_NAMES} more"] if len(urgent) > MOST_NAMES else []
     lines = [f"{first.assignment}: {counted(len(records), 'submission')}, {figures}"]
     lines += ["", "look at these first:", *shown, *more] if urgent else []
     marked = [(result, result.mark) for result in results if result.mark]
     unknown = [result for result, mark in marked if mark.lateness.unknown and mark.needs_review]
+    left_out = {stray.entry for stray in roll.left_out}
     of_class = {
         "late": [result for result in results if result.is_late],
         f"no score yet; {ENTER_DAYS}": unknown,
         "it is not known when these were handed in, so they count as on time": [
             result for result, mark in marked if mark.lateness.untold
         ],
+        "committed again after the deadline": [result for result in results if result.member.entry in left_out],
         "nothing handed in": [result for result in results if result.status == "nothing handed in"],
         "excused": [result for result in results if result.status == "excused"],
     }

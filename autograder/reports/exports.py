@@ -37,6 +37,8 @@ def grades_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list
         student = result.member
         if len(students) == 1:
             student = replace(student, ids={**student.ids, **students[0].ids}, row=students[0].row)
+        elif roster:
+            student = replace(student, row=dict.fromkeys(roster[0].row, ""))
         grades.append(Grade(student, result.score, result.status == "excused", comment_of(result)))
     return grades
 

@@ -21,7 +21,7 @@ from foundation.places import ROOT, TEST_REFERENCES
 from foundation.texts import printable
 
 from ..grading.provenance import grader_version, seeds_of_term
-from ..grading.record import MAX_TEXT, Part, Record, write_json
+from ..grading.record import BY_HAND, MAX_TEXT, Part, Record, write_json
 from ..grading.submission import Conditions, grade_alone
 from ..testing.results import State
 from .terminal import containment_of, printable_lines, text_of
@@ -92,13 +92,14 @@ def as_test(part: Part) -> dict[str, Any]:
     """One entry of `tests`: a task; one without a mark, or an extension left out, has neither score nor status."""
     mark = {"score": part.score, "status": "passed" if part.state == State.PASSED else "failed"}
     is_left_out = part.extension and part.state == State.NOT_ATTEMPTED
+    message = "\n".join(printable_lines(text_of(part)))
     return {
         "name": f"{part.number} {part.title}",
         "name_format": "text",
         "number": part.number,
         **({} if part.score is None or is_left_out else mark),
         "max_score": part.points,
-        "output": as_markdown(part.state, "\n".join(printable_lines(text_of(part)))),
+        "output": as_markdown(BY_HAND, "") if message == BY_HAND else as_markdown(part.state, message),
         "output_format": "md",
         "visibility": part.visibility,
         "extra_data": {"state": part.state.value},

@@ -53,7 +53,7 @@ def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys, monk
 def test_the_command_writes_records_and_summaries_and_resumes(typed, folder, output, log):
     (folder / "dan\nanna,100\r\u2028.zip").write_bytes(b"no archive")
     assert typed.grade() == 1
-    assert "4 submissions, mean 100.0" in typed.out and "look at these first:\n  dan\\nanna" in typed.out
+    assert "4 submissions, mean 100," in typed.out and "look at these first:\n  dan\\nanna" in typed.out
     files = {"class.html", "class.json", "records", "students", "summary.csv"}
     assert {path.name for path in output.iterdir()} == files
     heading, *rows = (output / "summary.csv").read_text(encoding="utf-8-sig").splitlines()
@@ -151,6 +151,9 @@ def test_a_class_as_text(lay, typed):
     ]
     assert typed.run("list-class", typed.folder) == 0, "without a roster, nobody is known to be missing"
     assert "3 submissions\n" in typed.out
+    typed.enrol("id,name\nzoe,Zoe\n")
+    assert typed.run("list-class", typed.folder, *typed.options) == 2
+    assert "no submission fits any of its students (layout: Canvas); none of its columns" in typed.err
 
 
 def test_of_two_attempts_without_times_none_counts_until_a_person_decides(lay, typed):

@@ -8,7 +8,7 @@ import pytest
 from autograder.classroom.grading import grade_class
 from autograder.commands import classes
 from autograder.own_work.questions import Question
-from autograder.own_work.sheets import Sheet, write_key
+from autograder.own_work.sheets import NO_MORE, Sheet, write_key
 
 from ..conftest import ASSIGNMENT, changed_assignment, rows_of, two_tests, words_of
 from .test_classes import MISTAKES
@@ -39,7 +39,7 @@ def test_what_cannot_be_graded_may_be_worth_nothing(typed, folder, output):
     assert (row["score"], row["status"]) == (0, "graded")
     assert row["comments"].startswith("all tasks by hand: sent nothing else")
     assert "not graded: dan" not in typed.out, "that is decided"
-    assert "1.1 Input embedding: by hand 0 of 4 points" in page(output, "dan.zip")
+    assert "1.1 Input embedding: marked by hand 0 of 4 points" in page(output, "dan.zip")
     assert typed.decide("override", "dan", "--task", "all", "--withdraw", "--why", "it came") == 0
     typed.grade()
     assert typed.row("dan")["score"] is None
@@ -83,16 +83,18 @@ def test_a_sitting_gives_points(typed, output, tmp_path):
     typed.enrol("id,name,group\nanna,Anna,G\nbob,Bob,\ncarl,Carl,\ndora,Dora,G\n")
     typed.grade()
     questions = tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in "ABCD")
-    (tmp_path / "oral" / "sitting-noon").mkdir(parents=True)
-    write_key([Sheet("anna", "Anna", questions), Sheet("bob", "Bob", questions)], tmp_path / "oral" / "sitting-noon")
-    (tmp_path / "answers.csv").write_text("student,name,answers\nanna,Anna,ABCA\nbob,Bob,A---\n")
-    words = ["ask", "--sitting", "noon", "--scan", tmp_path / "answers.csv", "--output", tmp_path / "oral"]
+    folder = tmp_path / "elsewhere" / "sitting-noon"
+    folder.mkdir(parents=True)
+    write_key([Sheet("anna", "Anna", questions, NO_MORE), Sheet("bob", "Bob", questions, "some are wrong")], folder)
+    (folder / "answers.csv").write_text("student,name,answers\nanna,Anna,ABCA\nbob,Bob,A---\n")
+    words = ["ask", "--sitting", "noon", "--scan", folder / "answers.csv"]
     words += ["--marks", output, *typed.assignment, "--task"]
     assert typed.run(*words, "E.5") == 0
-    assert "Anna  3 of 4\n" in typed.out and "Bob   1 of 4; talk to this student" in typed.out
+    assert "Anna  3 of 4\n" in typed.out
+    assert "Bob   1 of 4; talk to this student; points out of 6, for lack of correct code\n" in typed.out
     assert "points of task E.5 for 2 sheets" in typed.out
     typed.grade()
-    assert (typed.row()["score"], typed.row()["E.5"], typed.row("bob")["E.5"]) == (106, 6, 2)
+    assert (typed.row()["score"], typed.row()["E.5"], typed.row("bob")["E.5"]) == (106, 6, 1.33)
     assert typed.row("dora")["E.5"] == 0, "a partner has a sheet of her own"
     assert typed.run(*words, "1.3") == 2 and "--task 1.3: it has points without a sitting" in typed.err
 

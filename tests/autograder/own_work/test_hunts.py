@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import ast
+import random
 import re
 from copy import copy
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from autograder.intake.sources import read_sources
+from autograder.at_home.notebook import as_text, run_task
+from autograder.intake.sources import in_module, read_sources
 from autograder.intake.submission import take_in
 from autograder.own_work import graded
 from autograder.own_work.boxes import draw_model, hunts_at_home, open_box, tell_hunts
 from autograder.own_work.graded import InSandbox
-from autograder.own_work.hunts import SEED, THE_INPUT, draw_hunt, hunted, student_of
+from autograder.own_work.hunts import SEED, THE_INPUT, draw_hunt, hunt_question, hunted, student_of
 from autograder.own_work.student_lines import with_code
-from autograder.testing.results import CheckFailed, State
+from autograder.testing.results import CheckFailed, State, judge_task
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON
 
@@ -120,6 +123,27 @@ def test_hunts_come_with_the_tests_that_they_need():
     told = tell_hunts("anna", SOURCES, replace(ASSIGNMENT, phase=1))
     assert "Handed out later, with the tests of these tasks: the hunts in 1.2, 1.4." in told
     assert 'box("1.3", "anna")' in told and 'box("1.2"' not in told
+
+
+def test_on_paper_a_change_shows_in_several_calls_and_the_learned_numbers_are_random(hunts, monkeypatch):
+    """Not only in a fresh layer, say, of which the sheet could tell next to nothing."""
+    [norm] = [hunt.versions for hunt in hunts["anna"] if hunt.number == "1.4"]
+    *others, fresh = norm.results()[0]
+    first, second = norm.changes[:2]
+    quiet = [(first, [], {fresh}), (second, [], {*others})]
+    monkeypatch.setattr("autograder.own_work.hunts.quiet_changes", lambda *arguments: quiet)
+    question = hunt_question(norm, random.Random(0))
+    assert f"It was `{second.before}`" in question.why[0] and question.text[0].endswith(f"the same for {fresh}.")
+    assert "All its learned numbers are random, and the same before and after, except in a fresh" in question.text[0]
+
+
+def test_in_a_notebook_nothing_is_promised_for_what_is_handed_out_later():
+    result, text = run_task(TASK, SOURCES, 1, replace(ASSIGNMENT, phase=1), in_module)
+    assert result.score == 0
+    assert text.partition("\n")[0].endswith(" tests pass, the other hunts are handed out later")
+    task = ASSIGNMENT.tasks[1]
+    text = as_text(judge_task(task, [], "items"), SimpleNamespace(compared={}), "", 1)
+    assert text.startswith(f"{task.number} {task.title}\n\nits tests are not here: they are handed out later")
 
 
 def test_the_name_is_read_and_not_run():

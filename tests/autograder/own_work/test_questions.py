@@ -112,7 +112,7 @@ def test_a_student_gets_the_same_questions_all_term_and_others_get_others(examin
 def test_without_a_component_there_are_no_questions(examiner, tmp_path):
     (tmp_path / "attention.py").write_text("x = 1\n")
     sheet = examiner.sheet("eve", "Eve", take_in(tmp_path, SKELETON, ASSIGNMENT))
-    assert (sheet.questions, sheet.reason) == ((), "none of the assignment's components is in the submission")
+    assert (sheet.questions, sheet.reason) == ((), "none of the components that are asked about is in the submission")
 
 
 @pytest.mark.slow

@@ -3,12 +3,24 @@
 import os
 import shutil
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
 from autograder.__main__ import main
 from autograder.own_work.questions import Question
-from autograder.own_work.sheets import ANSWERS, KEY, Sheet, n_right, read_answers, read_key, write_key, write_sheets
+from autograder.own_work.sheets import (
+    ANSWERS,
+    KEY,
+    NO_MORE,
+    Sheet,
+    n_right,
+    read_answers,
+    read_key,
+    why_no_more,
+    write_key,
+    write_sheets,
+)
 from autograder.own_work.student_lines import Change
 from foundation.command_line import UserError
 
@@ -64,6 +76,19 @@ def test_each_student_gets_a_sheet_with_the_rosters_name_whoever_else_ends_the_p
     assert "What, anna?" in page and "What, eve?" in page
 
 
+def test_what_is_asked_about_and_cannot_be_is_named():
+    """A layer that passes its tests, beside stand-ins, cannot be called without the student's own attention."""
+
+    def component(title, works, result):
+        return SimpleNamespace(name=f"m.{title}", title=title, works=works, results=lambda: [{"a call": result}])
+
+    norm = component("Norm", True, [1])
+    names, others = ["m.attend", "m.Norm", "m.Layer", "m.Heads"], [component("attend", False, None), norm]
+    why = "not all tests pass for attend; not in the submission: Heads; cannot run without other components: Layer"
+    assert why_no_more(names, [*others, component("Layer", True, None)]) == why
+    assert why_no_more(["m.Norm"], [norm]) == NO_MORE
+
+
 @pytest.mark.slow
 def test_only_who_has_code_that_works_is_asked(tmp_path, capsys):
     write_submission(tmp_path / "class" / "anna", modules=("attention",))
@@ -72,7 +97,7 @@ def test_only_who_has_code_that_works_is_asked(tmp_path, capsys):
     assert main(["ask", str(tmp_path / "class"), "--output", str(tmp_path / "oral"), "--jobs", "1"]) == 0
     anna, ben, *_ = capsys.readouterr().out.splitlines()
     of_anna, of_ben = (int(line.split()[1]) for line in (anna, ben))
-    assert of_anna > of_ben > 0 and "(not in the submission: InputEmbedding, LayerNorm" in anna
+    assert of_anna > of_ben > 0 and "(not in the submission: LayerNorm, EncoderLayer, DecoderLayer)" in anna
     assert "(not all tests pass for scaled_dot_product_attention; not in the submission" in ben
 
 
@@ -118,16 +143,16 @@ def test_in_a_browser(tmp_path):
 
 
 @pytest.fixture
-def key(tmp_path) -> dict[str, tuple[str, str]]:
-    def sheet(student: str, name: str, right: str) -> Sheet:
-        return Sheet(student, name, tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in right))
+def key(tmp_path):
+    def sheet(student: str, name: str, right: str, why: str) -> Sheet:
+        return Sheet(student, name, tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in right), why)
 
-    write_key([sheet("a", "Anna", "DDA"), sheet("b", "=Bela", "ABC")], tmp_path)
+    write_key([sheet("a", "Anna", "DDA", "not all tests pass for x"), sheet("b", "=Bela", "ABC", NO_MORE)], tmp_path)
     return read_key(tmp_path)
 
 
 def test_answers_are_filled_in_and_read(key, tmp_path):
-    assert key == {"a": ("Anna", "DDA"), "b": ("=Bela", "ABC")}
+    assert key == {"a": ("Anna", "DDA", 6), "b": ("=Bela", "ABC", 3)}, "fewer are enough where no code is to blame"
     path = tmp_path / ANSWERS
     assert path.read_text("utf-8-sig") == "student,name,answers\na,Anna,\nb,'=Bela,\n"  # a name is no formula
     path.write_text("student;name;answers\na;Anna;d d-\nb;Bela;\n\n")

@@ -180,6 +180,10 @@ def test_classroom_50_from_clones_to_late_days(commit, tmp_path, typed, output):
     assert [*typed.scores().values()] == [100, 80, None]
     assert typed.grade("--deadline", "2026-12-19T00:00+01:00") == 1
     assert [*typed.scores().values()] == [100, 100, None]
+    assert "committed again after the deadline (1): Bob X" in typed.out
+    changed_assignment(tmp_path / "assignment.toml", late=f"{late}\ngrace_hours = 37.1")
+    assert typed.grade("--deadline", "2026-12-19T00:00+01:00") == 1
+    assert "committed again" not in typed.out and typed.row("bob")["score"] == 100, "the later commit has the grace"
 
 
 def test_a_group_has_one_repository_and_one_that_is_nobodys_is_looked_at_first(commit, typed):

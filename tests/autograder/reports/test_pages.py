@@ -119,6 +119,26 @@ def test_who_is_to_be_looked_at_first(pages):
     assert "the archive is damaged" in written["students/broken.html"]
 
 
+def test_on_the_screen_reasons_end_with_a_word_and_figures_are_those_of_the_page(pages):
+    """Beside them, of clones, what was committed after the deadline: first of all where nothing else has points."""
+    reason = "committed again after the deadline, last at 2026-12-20 12:00 UTC"
+    scores = {"anna": 5.5, "bob": 5.6, "carl": 0.0, "dora": 7.0}
+    class_ = []
+    for name, score in scores.items():
+        parts = record_of(name, others=State.FAILED).judgement.parts
+        parts = [part.changed(score=score if part.number == FIRST.number else 0.0) for part in parts]
+        class_.append(graded(name, parts=parts, internals=("some words " * 30,) if name == "dora" else ()))
+        class_[-1] = replace(class_[-1], member=replace(class_[-1].member, entry=name))
+    roll = roll_of((each.member for each in class_), tuple(Stray(name, reason) for name in ("bob", "carl")))
+    table = as_class_table(roll, class_, cases_in(class_, roll, ASSIGNMENT))
+    assert "mean 4.53, median 5.55, of 100" in table
+    assert f"  carl: {reason}\n" in table and f"bob: {reason}" not in table
+    assert "committed again after the deadline (2): bob, carl" in table
+    [line] = [line for line in table.splitlines() if line.startswith("  dora: to be read: some words")]
+    assert line.endswith(("some …", "words …"))
+    assert "4.53 mean, of 100 5.55 median" in words_of(pages(*class_)["class.html"])
+
+
 def test_bleu_of_all_stands_beside_the_thresholds(pages):
     page = pages(graded("anna", "Anna", bleu=0.44), graded("bob", bleu=0.61), graded("carl"))["class.html"]
     shown = section(page, "bleu")
@@ -202,7 +222,7 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
     shown = [] if expected is None else [expected, points]
     assert [float(row[name]) for name in ("score", FIRST.number) if row[name]] == shown
     table = as_class_table(roll, results, cases_in(results, roll, ASSIGNMENT))
-    figures = f"mean {(100 + (100 if expected is None else expected)) / 2:.1f},"
+    figures = f"mean {(100 + (100 if expected is None else expected)) / 2:g},"
     assert figures in table, "what has no score is in no mean"
     assert (f"Bob: {state.value}: " in table) == state.needs_a_look and max(map(len, table.splitlines())) <= 120
 
