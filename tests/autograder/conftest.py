@@ -1,6 +1,7 @@
 """Submissions and results; classes and downloads; a stub in the place of the true grader, and a true one."""
 
 import csv
+import functools
 import html
 import re
 import tomllib
@@ -15,9 +16,12 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import RECORDS, Results, grade_class
+from autograder.grading import judging
 from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.submission import Conditions, open_grader
+from autograder.intake.statements import code_of_tests
+from autograder.own_work.own_tests import implementations_of
 from autograder.reports.exports import as_zip
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import read_assignment
@@ -242,6 +246,18 @@ def grader(zygote, tmp_path_factory):
     """A true one, which has no references."""
     with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none", zygote=zygote) as grader:
         yield grader
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _read_once():
+    """What graders read of the assignment is the same for all."""
+    [tested] = (task for task in ASSIGNMENT.tasks if task.tests_of)
+    of_tests = functools.cache(lambda: code_of_tests(ASSIGNMENT.folder, ASSIGNMENT.contract))
+    known = functools.cache(lambda: implementations_of(tested, ASSIGNMENT))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging, "code_of_tests", lambda *arguments: of_tests())
+        patch.setattr(judging, "implementations_of", lambda *arguments: known())
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
