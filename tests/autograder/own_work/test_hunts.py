@@ -14,8 +14,7 @@ from autograder.intake.sources import read_sources
 from autograder.intake.submission import take_in
 from autograder.own_work import graded
 from autograder.own_work.boxes import draw_model, hunts_at_home, open_box, tell_hunts
-from autograder.own_work.graded import InSandbox
-from autograder.own_work.hunts import SEED, THE_INPUT, draw_hunt, hunted, student_of
+from autograder.own_work.hunts import THE_INPUT, draw_hunt, hunted, student_of
 from autograder.own_work.student_lines import with_code
 from autograder.testing.results import CheckFailed, State
 from foundation.command_line import UserError
@@ -25,7 +24,7 @@ from ..conftest import ASSIGNMENT, write_submission
 
 SOURCES = read_sources(REFERENCE, REFERENCE)
 [TASK] = [task for task in ASSIGNMENT.tasks if task.understanding == "hunts"]
-NAMES = ["anna", "bob", "dora"]
+NAMES = ["anna", "dora"]
 LINE = "the changed line"
 
 
@@ -130,33 +129,31 @@ def test_the_name_is_read_and_not_run():
     assert student_of("hunts.findings", {"hunts": ("hunts.py", text.replace("print('run')", '"anna"'))}) == "anna"
 
 
-@pytest.mark.slow
-def test_grading_draws_what_home_draws(tmp_path, grader, sampled):
-    intake = take_in(write_submission(tmp_path / "anna", modules=("attention", "layers")), SKELETON, ASSIGNMENT)
-    for home in sampled(hunts_at_home("anna", SOURCES, ASSIGNMENT), 3):
-        versions = InSandbox(home.versions.name, intake, grader, SEED)
-        assert draw_hunt(versions, "anna").change == home.change
-
-
-FAULT = ("attention", "math.sqrt(query.size(-1))", "query.size(-1)")
+FAULT = ("attention", "split_heads(self.project_key(key))", "split_heads(self.project_key(query))")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "end, earned, messages",
-    [
-        ("return {'1.4': answers['1.4']}", {"1.4"}, ["pass the tests of 1.2 first", "entry for the hunt in 1.3"]),
-        ("import os\n    os._exit(0)", set(), ["hunts.py: "]),
-    ],
-)
-def test_each_answer_is_judged_by_itself(tmp_path, grader, end, earned, messages):
+def test_grading_draws_what_home_draws_and_judges_each_answer_by_itself(tmp_path, grader, sampled):
     """The gates of a release see that the reference finds all of its hunts."""
-    changes = [FAULT, ("hunts", "    return answers\n", f"    {end}\n")]
+    numbers = {"1.2", "1.4"}
+    [answered] = sampled(sorted(numbers), 2)[:1]
+    [home] = hunts_at_home("anna", SOURCES, ASSIGNMENT, answered)
+    answer = f"return {{{answered!r}: {solution(home) | {'input': [tensor.tolist() for tensor in home.scene.inputs]}}}}"
+    changes = [FAULT, ("hunts", "    answers = {}\n", f"    {answer}\n"), ("hunts", '"your name"', '"anna"')]
     folder = write_submission(tmp_path / "anna", *changes, modules=("attention", "layers", "hunts"))
     result = graded.judge_own_work(take_in(folder, SKELETON, ASSIGNMENT), TASK, grader, {}, 0)
-    assert {end.item.partition(":")[0] for end in result.outcomes if end.state is State.PASSED} == earned
+    found = {end.item.partition(":")[0] for end in result.outcomes if end.state is State.PASSED}
     told = "\n".join([result.message, *(end.message for end in result.outcomes)])
-    assert all(message in told for message in messages), told
+    [other] = numbers - {answered}
+    assert found == {answered} and "pass the tests of 1.3 first" in told and f"entry for the hunt in {other}" in told
+
+
+@pytest.mark.slow
+def test_who_ends_the_process_that_is_asked_for_answers_gets_one_line(tmp_path, grader):
+    end = ("hunts", "    return answers\n", "    import os\n    os._exit(0)\n")
+    folder = write_submission(tmp_path / "anna", end, modules=("hunts",))
+    result = graded.judge_own_work(take_in(folder, SKELETON, ASSIGNMENT), TASK, grader, {}, 0)
+    assert result.score == 0 and result.message.startswith("hunts.py: ") and "\n" not in result.message
 
 
 def test_an_answer_about_the_trained_model_gets_a_reply():

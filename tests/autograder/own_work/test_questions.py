@@ -23,7 +23,6 @@ from foundation.places import REFERENCE, SKELETON
 from ..conftest import ASSIGNMENT, write_submission
 
 ATTENTION, NORM = "attention.scaled_dot_product_attention", "layers.LayerNorm"
-SEEDS = range(2)
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +35,12 @@ def intake(tmp_path_factory):
     """The attention and the layers, as the reference has them."""
     folder = write_submission(tmp_path_factory.mktemp("right") / "anna", modules=("attention", "layers"))
     return take_in(folder, SKELETON, ASSIGNMENT)
+
+
+@pytest.fixture
+def seed(sampled):
+    """Another one every day."""
+    return sampled(range(2), 2)[0]
 
 
 @pytest.fixture
@@ -52,7 +57,6 @@ def asked(intake, grader):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
 def test_a_shape_is_the_value_s_own(asked, seed):
     question, _ = asked(shape_question, seed)
     b, h, q, d = map(int, re.search(r"query \((\d+), (\d+), (\d+), (\d+)\)", question.text[0]).groups())
@@ -64,7 +68,6 @@ def test_a_shape_is_the_value_s_own(asked, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
 def test_numbers_are_those_of_the_line(asked, seed):
     question, _ = asked(value_question, seed, NORM)
     low, high = map(float, re.search(r"features (-?\d+), (-?\d+)", question.text[0]).groups())
@@ -75,8 +78,8 @@ def test_numbers_are_those_of_the_line(asked, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [ATTENTION, NORM])
-def test_the_call_that_differs_is_the_only_one_with_other_inputs_too(asked, intake, grader, name):
+def test_the_call_that_differs_is_the_only_one_with_other_inputs_too(asked, intake, grader, sampled):
+    [name, *_] = sampled([ATTENTION, NORM], 2)
     question, _ = asked(input_question, 1, name)
     differing = InSandbox(name, intake, grader, 99).differing(question.change.text)
     wanted = "no longer" in question.text[0]
@@ -84,7 +87,6 @@ def test_the_call_that_differs_is_the_only_one_with_other_inputs_too(asked, inta
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
 def test_a_hunt_shows_one_quiet_change(asked, seed):
     question, component = asked(hunt_question, seed)
     number, after = re.fullmatch(r"Line (\d+): `(.+)`", question.answer).groups()
@@ -116,14 +118,14 @@ def test_without_a_component_there_are_no_questions(examiner, tmp_path):
 
 
 @pytest.mark.slow
-def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path, monkeypatch):
+def test_hostile_code_gets_no_answer_of_its_own(grader, tmp_path):
     """Code that works in tests, and not in the calls that questions are about."""
-    monkeypatch.setattr(examiner, "_n_questions", 3)
     text = "    return weights @ value, weights"
     evil = f"    if value.size(-1) == 8:\n        __import__('os')._exit(0)\n{text}"
     path = write_submission(tmp_path / "mallory", ("attention", text, evil), modules=("attention",))
-    sheet = examiner.sheet("mallory", "Mallory", take_in(path, SKELETON, ASSIGNMENT))
-    assert sheet.questions and "input" not in {question.kind for question in sheet.questions}
+    component = InSandbox(ATTENTION, take_in(path, SKELETON, ASSIGNMENT), grader, 0)
+    assert component.works and input_question(component, random.Random(0)) is None
+    assert shape_question(component, random.Random(0)) is not None
 
 
 PLAIN = '''import torch
