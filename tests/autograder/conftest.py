@@ -20,7 +20,6 @@ from autograder.grading import judging
 from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.submission import Conditions, open_grader
-from autograder.intake.statements import code_of_tests
 from autograder.own_work.own_tests import implementations_of
 from autograder.reports.exports import as_zip
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
@@ -250,12 +249,10 @@ def grader(zygote, tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def _read_once():
-    """What graders read of the assignment is the same for all."""
+    """What own tests are tried on is the same for all graders."""
     [tested] = (task for task in ASSIGNMENT.tasks if task.tests_of)
-    of_tests = functools.cache(lambda: code_of_tests(ASSIGNMENT.folder, ASSIGNMENT.contract))
     known = functools.cache(lambda: implementations_of(tested, ASSIGNMENT))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judging, "code_of_tests", lambda *arguments: of_tests())
         patch.setattr(judging, "implementations_of", lambda *arguments: known())
         yield
 
