@@ -1,7 +1,6 @@
 """Submissions and results; classes and downloads; a stub in the place of the true grader, and a true one."""
 
 import csv
-import functools
 import html
 import re
 import tomllib
@@ -16,11 +15,9 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import RECORDS, Results, grade_class
-from autograder.grading import judging
 from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.submission import Conditions, open_grader
-from autograder.own_work.own_tests import implementations_of
 from autograder.reports.exports import as_zip
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import read_assignment
@@ -245,16 +242,6 @@ def grader(zygote, tmp_path_factory):
     """A true one, which has no references."""
     with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none", zygote=zygote) as grader:
         yield grader
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _read_once():
-    """What own tests are tried on is the same for all graders."""
-    [tested] = (task for task in ASSIGNMENT.tasks if task.tests_of)
-    known = functools.cache(lambda: implementations_of(tested, ASSIGNMENT))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judging, "implementations_of", lambda *arguments: known())
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,20 +5,22 @@ The gates of a release see that the reference's earn all.
 
 import textwrap
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
 
 from autograder.at_home.notebook import run_task
-from autograder.grading import judging
 from autograder.intake.submission import Intake
 from autograder.own_work.graded import judge_own_work
+from autograder.own_work.own_tests import implementations_of
 from autograder.testing.results import State
 from foundation.places import ROOT
 
 from ..conftest import ASSIGNMENT
 
 [TASK] = [task for task in ASSIGNMENT.tasks if task.tests_of]
+known = cache(lambda: implementations_of(TASK, ASSIGNMENT))
 NAMES = "test_it", "test_that", "test_more", "test_rest"
 CLASSES = {"attention": "TestAttention", "LayerNorm": "TestLayerNorm"}
 
@@ -94,8 +96,7 @@ def suite(argument: str, *bodies: str) -> str:
 def judged(zygote, text: str):
     intake = Intake("anna", {"own_tests": ("own_tests.py", text)}, frozenset({"own_tests"}))
     quick = replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, call_seconds=3))
-    known = judging.implementations_of(TASK, ASSIGNMENT)  # read once
-    return judge_own_work(intake, TASK, SimpleNamespace(assignment=quick, zygote=zygote), known, 7)
+    return judge_own_work(intake, TASK, SimpleNamespace(assignment=quick, zygote=zygote), known(), 7)
 
 
 def groups(result) -> set[str]:
