@@ -121,11 +121,11 @@ GUESSES = {
 
 @pytest.mark.hostile
 def test_tests_that_guess_find_nothing(zygote, sampled):
-    [name, *_] = sampled(GUESSES, 3)
-    first = "    def test_first(self, attention):\n        global GUESS; GUESS = 40; assert False\n"
-    tests = (f"    def test_{n}(self, attention):\n        assert GUESS % 40 != {n}\n" for n in range(39))
-    text = "\n".join([GUESSES[name], "class TestAttention:", first * (name == "what ran before"), *tests])
-    assert not groups(judged(zygote, text + "\nclass TestLayerNorm:\n    pass\n"))
+    for name in sampled(GUESSES, 3):
+        first = "    def test_first(self, attention):\n        global GUESS; GUESS = 40; assert False\n"
+        tests = (f"    def test_{n}(self, attention):\n        assert GUESS % 40 != {n}\n" for n in range(39))
+        text = "\n".join([GUESSES[name], "class TestAttention:", first * (name == "what ran before"), *tests])
+        assert not groups(judged(zygote, text + "\nclass TestLayerNorm:\n    pass\n"))
 
 
 HONEST = "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
