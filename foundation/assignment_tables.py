@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from dataclasses import field as setting
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
@@ -100,13 +100,18 @@ def _rule_of(kind: Any) -> Rule | None:
     return next((part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Rule)), OF_TYPES.get(kind))
 
 
+@cache
+def _rules_of(kind: type) -> dict[str, Rule]:
+    types = get_type_hints(kind, include_extras=True)
+    return {field.name: rule for field in fields(kind) if (rule := _rule_of(types[field.name]))}
+
+
 def read_table(kind: type, content: object, where: str, others: Iterable[str] = ()) -> dict[str, Any]:
     """The values of the fields of a dataclass that have rules, as far as a table of the file has them.
 
     Messages begin with `where`, such as "task 1.2: "; the caller reads the `others` among the keys.
     """
-    types = get_type_hints(kind, include_extras=True)
-    rules = {field.name: rule for field in fields(kind) if (rule := _rule_of(types[field.name]))}
+    rules = _rules_of(kind)
     values = read_values(rules, content, where, others)
     for field in fields(kind):
         has_default = field.default is not MISSING or field.default_factory is not MISSING

@@ -35,6 +35,18 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("many" if config.getoption("whole") else "few")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """A folder's tests share what they make once, such as a graded class: one process has them all."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFolder(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid.partition("::")[0].rpartition("/")[0]
+
+    return ByFolder(config, log)
+
+
 def pytest_collection_finish() -> None:
     """What has been imported stays: the garbage collector need not look at it again, nor copy it in each fork."""
     gc.freeze()

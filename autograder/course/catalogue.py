@@ -69,7 +69,7 @@ def faults_of(assignment: Assignment, kind: str = "fault") -> list[Fault]:
         for table in content.get(kind, ()):
             table = {**shared, **table, **severity}
             number = table.get("task")
-            if isinstance(number, str) and is_left_out(number, assignment):
+            if isinstance(number, str) and number not in order and is_left_out(number, assignment):
                 continue
             fault = _fault(table, path.name, assignment)
             if fault.id in faults:

@@ -16,6 +16,7 @@ import hmac
 import json
 import platform
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,7 +86,7 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
     deciding: dict[str, object] = {"Python": platform.python_version()}
     deciding |= {package: version(package) for package in PACKAGES}
     deciding |= {
-        path: hashlib.sha256(file.read_bytes() if name in ROOMS else _code_of(file)).hexdigest()
+        path: hashlib.sha256(file.read_bytes() if name in ROOMS else _code_of(file.read_bytes())).hexdigest()
         for name, folder in folders.items()
         for file in folder.rglob("*")
         if file.suffix in KINDS
@@ -98,9 +99,9 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
     return _digits_of(deciding)
 
 
-def _code_of(file: Path) -> bytes:
+@cache
+def _code_of(content: bytes) -> bytes:
     """A module that students write, or its solution, without comments and docstrings: mended texts change no mark."""
-    content = file.read_bytes()
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):  # no Python, in whichever folder an option names

@@ -10,6 +10,7 @@ import builtins
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -108,7 +109,12 @@ def statements_in(sources: Sources, contract: Contract) -> Iterator[Statement]:
 
 def long_pieces(text: str, contract: Contract, least: int = LEAST_SIZE) -> set[int]:
     """The numbers of a module's expressions and functions that have at least so many nodes."""
-    _, numbers = numbered(text, contract.methods)
+    return {*_long_pieces(text, frozenset(contract.methods), least)}
+
+
+@lru_cache(maxsize=256)  # what students get is compared with each submission
+def _long_pieces(text: str, fixed: frozenset[str], least: int) -> set[int]:
+    _, numbers = numbered(text, fixed)
     pieces = ast.expr, ast.FunctionDef
     return {number for node, (number, size) in numbers.items() if isinstance(node, pieces) and size >= least}
 

@@ -26,7 +26,7 @@ import tomllib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -99,6 +99,7 @@ def _made(component: str, task: Task, assignment: Assignment) -> Iterator[Implem
             yield Implementation(name, _alone(component, apply(faults[name], sources)[module][1]), group)
 
 
+@cache
 def _alone(component: str, text: str) -> str:
     """A module with this text as an implementation of a component: without its own package, and without comments."""
     module = ast.parse(text)

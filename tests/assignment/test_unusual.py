@@ -211,7 +211,7 @@ def states_of(layouts, reference, assignment):
 
 @pytest.mark.slow
 def test_right_layouts_keep_all_points(reference, assignment, sampled):
-    layouts = [drawn(reference, kind, number) for kind, number in sampled(ALL, 46)]
+    layouts = [drawn(reference, kind, number) for kind, number in sampled(ALL, 75)]
     found = states_of(layouts, reference, assignment)
     lost = {name: why for name, (state, why) in found.items() if state not in (State.PASSED, State.NEEDS_READER)}
     assert lost == {}

@@ -15,7 +15,7 @@ READ = tomllib.loads(Path(__file__).with_name("what_students_read.toml").read_te
 @pytest.mark.slow
 def test_one_block_leads_to_the_mistake(assignment, reference, sampled):
     faults = {fault.id: fault for fault in faults_of(assignment)}
-    for name in sampled(READ, 3):
+    for name in sampled(READ, 5):
         [task] = (task for task in assignment.tasks if task.number == faults[name].task)
         _, shown = run_task(task, apply(faults[name], reference), 11, assignment, in_module)
         assert shown.count("\n[test_") == 1 and ("  observed: " in shown) + ("  look at: " in shown) <= 1, name

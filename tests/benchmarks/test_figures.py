@@ -7,6 +7,7 @@ import pytest
 
 from autograder.course.catalogue import faults_of
 from autograder.intake.sources import read_sources
+from benchmarks import trained
 from benchmarks.__main__ import main
 from benchmarks.rubric import (
     harms_of,
@@ -21,6 +22,7 @@ from benchmarks.rubric import (
 from benchmarks.trained import DEV, TRAIN, verdict
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
+from reference.__main__ import main as train
 
 TASKS = ("1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "2.1", "2.2", "2.3", "2.4", "3.1")
 EXCEPTIONS = {
@@ -34,7 +36,7 @@ EXCEPTIONS = {
 def test_marks_fit_what_faults_do_to_a_model(sampled):
     faults = {fault.id: fault for fault in measured_faults()}
     assert len(faults) == 137 and {*faults} > EXCEPTIONS and {fault.task for fault in faults.values()} == {*TASKS}
-    harms = harms_of([faults[name] for name in {*sampled(faults, 17), *EXCEPTIONS}])
+    harms = harms_of([faults[name] for name in {*sampled(faults, 34), *EXCEPTIONS}])
     assert {harm.mark.fault for harm in harms if not harm.fits} == EXCEPTIONS
 
 
@@ -180,7 +182,9 @@ def test_the_reports_tables_are_made_of_finished_runs(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_a_small_table_is_trained(tmp_path, capsys):
+def test_a_small_table_is_trained(tmp_path, capsys, monkeypatch):
+    """In this process, and for one epoch."""
+    monkeypatch.setattr(trained, "run_python", lambda *words: train([*map(str, words[2:]), "--epochs", "1"]))
     pairs = tmp_path / "pairs"
     pairs.write_text("".join(f"je mange {n} .|||i eat {n} .\n" for n in range(8)))
     files = [flag for name in ("train", "dev", "test") for flag in (f"--{name}", str(pairs))]

@@ -207,7 +207,7 @@ def test_the_list_has_every_command():
 
 @pytest.mark.slow
 def test_a_broken_file_is_named_in_one_line_by_whatever_needs_it(run, tmp_path, sampled):
-    for file, kind in sampled(product(FILES, BROKEN), 40):
+    for file, kind in sampled(product(FILES, BROKEN), 80):
         path, content = tmp_path / "desk" / file, BROKEN[kind]
         intact = path.read_bytes()
         path.unlink() if content is None else path.write_bytes(content)

@@ -4,8 +4,10 @@ Only `make` is a stand-in: it would install packages, and what it runs otherwise
 """
 
 import itertools
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -13,8 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from data import __main__ as data
+from foundation.assignment_file import Assignment
 from foundation.places import ROOT
 from release.gates import run_python, unpack
+from validity.__main__ import main as validity
 
 pytestmark = pytest.mark.slow
 MAKE = f'#!/bin/sh\n[ "$1" != install ] || ln -s {sys.prefix} .venv\n'
@@ -77,13 +82,19 @@ def test_another_assignment_begins_with_the_example(run, tmp_path):
     assert solved.returncode == 0 and "5 passed" in solved.stdout
 
 
-def test_a_misconception_is_added_in_ten_minutes(run, kit):
+def test_a_misconception_is_added_in_ten_minutes(tmp_path, monkeypatch, capsys):
+    """Here the commands run in this process."""
+    shutil.copytree(ROOT / "assignment", tmp_path / "assignment", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(Assignment, "folder", tmp_path / "assignment")
     fault = block("CONTRIBUTING.md", "[[fault]]")
-    file = kit / "assignment" / "misconceptions" / "layer_norm.toml"
-    file.write_text(f"{file.read_text()}\n{fault}\n")
+    with (tmp_path / "assignment" / "misconceptions" / "layer_norm.toml").open("a") as file:
+        file.write(f"\n{fault}\n")
     name = re.search(r'id = "(.*)"', fault)[1]
-    steps = re.findall(rf"`(python -m validity (?:prove|hints) --fault {name})`", (kit / "CONTRIBUTING.md").read_text())
-    assert len(steps) == 2 and "1 faults, 1 found" in run("\n".join(steps), kit)
+    steps = re.findall(
+        rf"`python -m validity ((?:prove|hints) --fault {name})`", (ROOT / "CONTRIBUTING.md").read_text()
+    )
+    assert len(steps) == 2 and [validity(step.split()) for step in steps] == [0, 0]
+    assert "1 faults, 1 found" in capsys.readouterr().out
 
 
 @pytest.mark.nightly
@@ -122,8 +133,13 @@ def test_a_course_s_own_model_is_tried_like_any_other(run, kit):
     assert "passed" in said and "2.1  Encoder layer" in said
 
 
-def test_a_new_term_gets_a_test_set_of_its_own(run, kit):
-    before = (kit / "data" / "manifest.json").read_text()
-    run(block("docs/how-to/new-term.md", "python -m data generate --update-manifest"), kit)
-    assert (kit / "data" / "manifest.json").read_text() != before
-    assert (kit / "data" / "private" / "fren.test.bpe").is_file()
+def test_a_new_term_gets_a_test_set_of_its_own(run, tmp_path, monkeypatch):
+    """What is drawn with a test seed is tested beside the generator."""
+    monkeypatch.setattr(data, "DATA_FOLDER", tmp_path)
+    monkeypatch.setattr(data, "build", lambda *arguments: dict.fromkeys(("train", "dev", "test"), [("a", "b")]))
+    before = json.loads(Path(shutil.copy(ROOT / "data" / "manifest.json", tmp_path)).read_text())
+    words = run(f"echo {block('docs/how-to/new-term.md', 'python -m data generate --update-manifest')}").split()
+    assert data.main([*words[3:], "--output", str(tmp_path)]) == 0
+    after = json.loads((tmp_path / "manifest.json").read_text())
+    assert after["seed"] == before["seed"] and after["test_seed"] > data.GUESSED
+    assert (tmp_path / "private" / "fren.test.bpe").is_file()

@@ -6,12 +6,16 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from autograder.at_home import own_run
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
+from foundation.processes import run_forked
 
 pytestmark = pytest.mark.slow
 
@@ -20,12 +24,23 @@ TELLS_OF_CI = {"CI", "BUILD_NUMBER"}
 
 BLEU = "task_4_1", "task_4_2"
 TESTS = ["-p", "no:cacheprovider", "-c", "assignment/tests/pytest.ini", "assignment/tests", "-q"]
+IN_A_FORK = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+"""Nothing is said of modules that are there already."""
 
 
-def run_on(folder: Path, *flags: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "pytest", *TESTS, *flags, "--submission", str(folder)]
-    environment = {name: value for name, value in os.environ.items() if name not in TELLS_OF_CI}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+def run_on(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Runs pytest in a fork of this process, which need not load PyTorch once more."""
+
+    def run(output: Path) -> Iterator[int]:
+        os.chdir(ROOT)
+        [os.environ.pop(name, "") for name in TELLS_OF_CI]
+        with output.open("w") as sys.stdout, Path(os.devnull).open() as sys.stdin:
+            sys.stderr = sys.stdout
+            yield int(pytest.main([*TESTS, *IN_A_FORK, *flags, "--submission", str(folder)]))
+
+    with tempfile.NamedTemporaryFile() as output:
+        (_, status), _ = run_forked([Path(output.name)], run, 120)
+        return subprocess.CompletedProcess(flags, status, output.read().decode())
 
 
 def run_tests(folder: Path, changes: dict[str, str], *flags: str, status: int = 1) -> str:
@@ -110,17 +125,14 @@ def test_of_an_error_the_students_own_lines_are_shown_and_the_debugger_stops_the
     assert "torch/nn" in run_tests(tmp_path, {RIGHT: WRONG}, "-m", "task_1_5", "-x", "--full-trace")
 
 
-def test_each_failed_version_is_an_attempt_though_few_tests_have_run(tmp_path):
+def test_each_failed_version_is_an_attempt_though_few_tests_have_run(tmp_path, monkeypatch):
     folder = shutil.copytree(ROOT / "student", tmp_path / "student")
-    code = f"""import sys; from autograder.at_home import own_run; import pytest; from pathlib import Path
-own_run.released_folder = lambda: Path({str(folder)!r})
-own_run.read_hints = lambda folder: {{"1.5": []}}
-pytest.main(sys.argv[1:], plugins=[])"""
+    monkeypatch.setattr(own_run, "released_folder", lambda: folder)
+    monkeypatch.setattr(own_run, "read_hints", lambda folder: {"1.5": []})
     text = (ROOT / "reference" / "layers.py").read_text()
     (tmp_path / ".attempts.json").write_text('{"1.5": ["an earlier version"]}')
     for number, picked in enumerate((["-x", "-k", "test_maps"], []), start=2):
         (folder / "layers.py").write_text(text.replace("self.contract(torch", f"{number} * self.contract(torch"))
-        command = [sys.executable, "-c", code, *TESTS, "-m", "task_1_5", *picked]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        done = run_on(folder, "-m", "task_1_5", *picked)
         attempts = json.loads((tmp_path / ".attempts.json").read_text())["1.5"]
         assert (len(attempts), "perhaps there is a hint: " in done.stdout) == (number, number == 3), done.stdout

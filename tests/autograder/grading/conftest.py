@@ -18,8 +18,8 @@ from foundation.places import SKELETON
 
 from ..conftest import ASSIGNMENT, SEEDS, VERSION, examples_in, write_submission
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("good", "faulty", "trouble", "broken")]
-CLASS = ["attention only", "skeleton", "no archive.zip", *SLOW]
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("attention only", "faulty", "trouble", "broken")]
+CLASS = ["skeleton", "no archive.zip", *SLOW]
 """The submissions of the class, for tests of each of them."""
 PERFECT = "".join(f"the cat number {i} sleeps on the mat .\n" for i in range(4))
 
@@ -36,7 +36,6 @@ def references(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def class_folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("class")
-    (write_submission(folder / "good") / "translations.txt").write_text(PERFECT)
     write_submission(folder / "faulty", *PATCHES["faults"].values())
     write_submission(folder / "trouble", *PATCHES["trouble"].values())
     write_submission(folder / "attention only", modules=("attention",))

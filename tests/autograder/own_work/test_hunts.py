@@ -17,8 +17,7 @@ from autograder.intake.sources import in_module, read_sources
 from autograder.intake.submission import take_in
 from autograder.own_work import graded
 from autograder.own_work.boxes import draw_model, hunts_at_home, open_box, tell_hunts
-from autograder.own_work.graded import InSandbox
-from autograder.own_work.hunts import SEED, THE_INPUT, draw_hunt, hunt_question, hunted, student_of
+from autograder.own_work.hunts import THE_INPUT, check_answer, draw_hunt, hunt_question, hunted, student_of
 from autograder.own_work.student_lines import with_code
 from autograder.testing.results import CheckFailed, State, judge_task
 from foundation.command_line import UserError
@@ -28,13 +27,15 @@ from ..conftest import ASSIGNMENT, write_submission
 
 SOURCES = read_sources(REFERENCE, REFERENCE)
 [TASK] = [task for task in ASSIGNMENT.tasks if task.understanding == "hunts"]
-NAMES = ["anna", "bob", "dora"]
 LINE = "the changed line"
 
 
 @pytest.fixture(scope="module")
 def hunts():
-    return {name: hunts_at_home(name, SOURCES, ASSIGNMENT) for name in NAMES}
+    """All hunts of one student, and the last of another."""
+    return {
+        name: hunts_at_home(name, SOURCES, ASSIGNMENT, number) for name, number in (("anna", None), ("dora", "1.4"))
+    }
 
 
 def solution(hunt):
@@ -42,9 +43,9 @@ def solution(hunt):
 
 
 def test_each_student_has_other_hunts_which_are_about_as_hard(hunts):
-    assert len({tuple(hunt.change.text for hunt in drawn) for drawn in hunts.values()}) == len(NAMES)
+    assert [hunt.number for hunt in hunts["anna"]] == [*hunted(ASSIGNMENT)]
+    assert len({drawn[-1].change.text for drawn in hunts.values()}) == len(hunts)
     for drawn in hunts.values():
-        assert [hunt.number for hunt in drawn] == [*hunted(ASSIGNMENT)]
         for hunt in drawn:
             outcomes = hunt.versions.judge(hunt.change.text)
             n_failed = sum(outcome.state is State.FAILED for outcome in outcomes)
@@ -57,7 +58,7 @@ def test_case_and_spaces_of_a_name_do_not_matter_and_a_term_draws_others(hunts):
     component = copy(hunts["anna"][0].versions)
     assert draw_hunt(component, " ANNA").change == hunts["anna"][0].change
     terms = set()
-    for number in range(4):
+    for number in range(3):
         component.assignment = replace(ASSIGNMENT, term=str(number))
         terms.add(draw_hunt(component, "anna").change)
     assert len(terms) > 1
@@ -85,10 +86,15 @@ def test_the_changed_line_and_an_input_that_shows_it_are_an_answer_and_nothing_e
     ],
 )
 def test_a_wrong_input_gets_one_line(hunts, given, message):
-    [hunt] = [hunt for hunt in hunts["dora"] if hunt.number == "1.4"]
+    [hunt] = hunts["dora"]
     with pytest.raises(CheckFailed) as failed:
         hunt.check(THE_INPUT, solution(hunt) | {"input": given})
     assert message in str(failed.value)
+
+
+def test_a_hunt_without_an_answer_is_named(hunts):
+    with pytest.raises(NotImplementedError, match="an entry for the hunt in 1.2"):
+        check_answer(f"1.2: {LINE}", {"1.2": hunts["anna"][0]}, {})
 
 
 def test_who_has_left_the_name_out_reads_so(hunts):
@@ -154,33 +160,29 @@ def test_the_name_is_read_and_not_run():
     assert student_of("hunts.findings", {"hunts": ("hunts.py", text.replace("print('run')", '"anna"'))}) == "anna"
 
 
-@pytest.mark.slow
-def test_grading_draws_what_home_draws(tmp_path, grader, sampled):
-    intake = take_in(write_submission(tmp_path / "anna", modules=("attention", "layers")), SKELETON, ASSIGNMENT)
-    for home in sampled(hunts_at_home("anna", SOURCES, ASSIGNMENT), 3):
-        versions = InSandbox(home.versions.name, intake, grader, SEED)
-        assert draw_hunt(versions, "anna").change == home.change
-
-
-FAULT = ("attention", "math.sqrt(query.size(-1))", "query.size(-1)")
+FAULT = ("attention", "split_heads(self.project_key(key))", "split_heads(self.project_key(query))")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "end, earned, messages",
-    [
-        ("return {'1.4': answers['1.4']}", {"1.4"}, ["pass the tests of 1.2 first", "entry for the hunt in 1.3"]),
-        ("import os\n    os._exit(0)", set(), ["hunts.py: "]),
-    ],
-)
-def test_each_answer_is_judged_by_itself(tmp_path, grader, end, earned, messages):
+def test_grading_draws_what_home_draws_and_judges_each_answer_by_itself(tmp_path, grader):
     """The gates of a release see that the reference finds all of its hunts."""
-    changes = [FAULT, ("hunts", "    return answers\n", f"    {end}\n")]
-    folder = write_submission(tmp_path / "anna", *changes, modules=("attention", "layers", "hunts"))
+    [home] = hunts_at_home("anna", SOURCES, ASSIGNMENT, "1.2")
+    answer = f"return {{'1.2': {solution(home) | {'input': []}}}}"
+    changes = [FAULT, ("hunts", "    answers = {}\n", f"    {answer}\n"), ("hunts", '"your name"', '"anna"')]
+    folder = write_submission(tmp_path / "anna", *changes, modules=("attention", "hunts"))
     result = graded.judge_own_work(take_in(folder, SKELETON, ASSIGNMENT), TASK, grader, {}, 0)
-    assert {end.item.partition(":")[0] for end in result.outcomes if end.state is State.PASSED} == earned
-    told = "\n".join([result.message, *(end.message for end in result.outcomes)])
-    assert all(message in told for message in messages), told
+    told = {end.item: end.message for end in result.outcomes}
+    assert [end.item for end in result.outcomes if end.state is State.PASSED] == [f"1.2: {LINE}"]
+    assert "expected: a list of" in told[f"1.2: {THE_INPUT}"] and "pass the tests of 1.3 first" in told[f"1.3: {LINE}"]
+    assert "LayerNorm was not handed in" in told[f"1.4: {LINE}"]
+
+
+@pytest.mark.slow
+def test_who_ends_the_process_that_is_asked_for_answers_gets_one_line(tmp_path, grader):
+    end = ("hunts", "    return answers\n", "    import os\n    os._exit(0)\n")
+    folder = write_submission(tmp_path / "anna", end, modules=("hunts",))
+    result = graded.judge_own_work(take_in(folder, SKELETON, ASSIGNMENT), TASK, grader, {}, 0)
+    assert result.score == 0 and result.message.startswith("hunts.py: ") and "\n" not in result.message
 
 
 def test_an_answer_about_the_trained_model_gets_a_reply():

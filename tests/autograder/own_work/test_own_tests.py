@@ -1,7 +1,11 @@
-"""What students' own tests earn: the reference's all, weak ones little, and those that reject right code nothing."""
+"""What students' own tests earn: weak ones little, and those that reject right code nothing.
+
+The gates of a release see that the reference's earn all.
+"""
 
 import textwrap
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
@@ -11,12 +15,13 @@ from autograder.intake.submission import Intake
 from autograder.own_work.graded import judge_own_work
 from autograder.own_work.own_tests import implementations_of
 from autograder.testing.results import State
-from foundation.places import REFERENCE, ROOT
+from foundation.places import ROOT
 
 from ..conftest import ASSIGNMENT
 
 [TASK] = [task for task in ASSIGNMENT.tasks if task.tests_of]
-KNOWN = implementations_of(TASK, ASSIGNMENT)
+known = cache(lambda: implementations_of(TASK, ASSIGNMENT))
+NAMES = "test_it", "test_that", "test_more", "test_rest"
 CLASSES = {"attention": "TestAttention", "LayerNorm": "TestLayerNorm"}
 
 PRELUDE = """
@@ -79,16 +84,19 @@ SUITES: dict[str, tuple[str, set[str], str]] = {
 """Weak and wrong tests, with the names of `PRELUDE`: the body, the groups that it finds, what its author is told."""
 
 
-def suite(argument: str, body: str) -> str:
-    """A module with one test."""
-    test = f"    def test_it(self, {argument}):\n{textwrap.indent(body, ' ' * 8)}"
-    return f"{PRELUDE}\nclass {CLASSES[argument]}:\n{test}\n"
+def suite(argument: str, *bodies: str) -> str:
+    """A module with tests."""
+    tests = (
+        f"    def {name}(self, {argument}):\n{textwrap.indent(body, ' ' * 8)}"
+        for name, body in zip(NAMES, bodies, strict=False)
+    )
+    return "\n".join([PRELUDE, f"class {CLASSES[argument]}:", *tests, ""])
 
 
 def judged(zygote, text: str):
     intake = Intake("anna", {"own_tests": ("own_tests.py", text)}, frozenset({"own_tests"}))
     quick = replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, call_seconds=3))
-    return judge_own_work(intake, TASK, SimpleNamespace(assignment=quick, zygote=zygote), KNOWN, 7)
+    return judge_own_work(intake, TASK, SimpleNamespace(assignment=quick, zygote=zygote), known(), 7)
 
 
 def groups(result) -> set[str]:
@@ -103,13 +111,6 @@ def test_a_weak_suite_is_worth_what_the_table_says(zygote, name):
     assert message in result.message and ("counts for nothing" in result.message) == bool(message)
 
 
-@pytest.mark.slow
-def test_the_reference_earns_all_in_the_sandbox(zygote):
-    result = judged(zygote, (REFERENCE / "own_tests.py").read_text(encoding="utf-8"))
-    assert (result.state, result.message) == (State.PASSED, "")
-    assert [mark.missed for mark in result.items] == [0] * len(TASK.items)
-
-
 GUESSES = {
     "the process": "import os\nGUESS = os.getpid()",
     "the clock": "import time\nGUESS = time.time_ns() >> 20",
@@ -119,16 +120,15 @@ GUESSES = {
 
 
 @pytest.mark.hostile
-@pytest.mark.parametrize("name", GUESSES)
-def test_tests_that_guess_find_nothing(zygote, name):
-    first = "    def test_first(self, attention):\n        global GUESS; GUESS = 40; assert False\n"
-    tests = (f"    def test_{n}(self, attention):\n        assert GUESS % 40 != {n}\n" for n in range(39))
-    text = "\n".join([GUESSES[name], "class TestAttention:", first * (name == "what ran before"), *tests])
-    assert not groups(judged(zygote, text + "\nclass TestLayerNorm:\n    pass\n"))
+def test_tests_that_guess_find_nothing(zygote, sampled):
+    for name in sampled(GUESSES, 3):
+        first = "    def test_first(self, attention):\n        global GUESS; GUESS = 40; assert False\n"
+        tests = (f"    def test_{n}(self, attention):\n        assert GUESS % 40 != {n}\n" for n in range(39))
+        text = "\n".join([GUESSES[name], "class TestAttention:", first * (name == "what ran before"), *tests])
+        assert not groups(judged(zygote, text + "\nclass TestLayerNorm:\n    pass\n"))
 
 
 HONEST = "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
-REJECTS = "test_it counts for nothing: it rejects correct code"
 WRITES = """
 import os, json, struct
 
@@ -139,20 +139,27 @@ def write(data):
         except OSError:
             pass
 """
-TROUBLE = {  # what a test does to the process that it runs in, and with its pipes; and what is reported
-    "ends never": ("while True: pass", "test_it counts for nothing: it takes too long"),
-    "allocates": ("attention(*draw()); torch.zeros(10**12)", REJECTS),
-    "forks": ("os.fork()", REJECTS),
-    "prints": ("print('x' * 10**7); [attention(*draw()) for _ in range(9)]; assert False", REJECTS),
-    "tells": ("print('LEAK', attention(*draw())); raise ValueError(f'LEAK {attention(*draw())}')", REJECTS),
-    "claims to pass": ("import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: ''", ""),
-    "leaves a message": ("write(b'TAK1' + bytes(40))", ""),
-    "asks for other verbs": (
-        """
+TROUBLE = {  # what tests do to the process that they run in, and with its pipes; and what is reported of each
+    "end never": (["while True: pass"], "it takes too long"),
+    "go wrong": (
+        [
+            "attention(*draw()); torch.zeros(10**12)",
+            "os.fork()",
+            "print('x' * 10**7); [attention(*draw()) for _ in range(9)]; assert False",
+            "print('LEAK', attention(*draw())); raise ValueError(f'LEAK {attention(*draw())}')",
+        ],
+        "it rejects correct code",
+    ),
+    "claim to pass": (["import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: ''"], ""),
+    "leave a message": (["write(b'TAK1' + bytes(40))"], ""),
+    "ask for other verbs": (
+        [
+            """
 for verb in ("load", "import", "serve", "try", "find"):
     text = json.dumps({"id": 1, "verb": verb, "drop": [], "tensors": [], "default": "float32", "texts": {}}).encode()
     write(struct.pack("<4sIQ", b"TAK1", len(text), 0) + text)
-""",
+"""
+        ],
         "",
     ),
 }
@@ -161,13 +168,16 @@ for verb in ("load", "import", "serve", "try", "find"):
 @pytest.mark.hostile
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TROUBLE)
-def test_a_test_that_goes_wrong_costs_only_itself_and_gains_nothing(zygote, name):
-    """The test beside it still counts, and finds at most what it finds alone."""
-    body, message = TROUBLE[name]
-    result = judged(zygote, WRITES + suite("attention", body) + HONEST + "\nclass TestLayerNorm:\n    pass\n")
+def test_tests_that_go_wrong_cost_only_themselves_and_gain_nothing(zygote, name):
+    """The test beside them still counts, and finds at most what it finds alone."""
+    bodies, reason = TROUBLE[name]
+    result = judged(zygote, WRITES + suite("attention", *bodies) + HONEST + "\nclass TestLayerNorm:\n    pass\n")
     assert groups(result) <= FORMULA and "LEAK" not in str(result)
-    if message:
-        assert result.state is State.FAILED and groups(result) == FORMULA and message in result.message
+    if reason:
+        assert result.state is State.FAILED and groups(result) == FORMULA
+        assert all(
+            f"{test} counts for nothing: {reason}" in result.message for test, _ in zip(NAMES, bodies, strict=False)
+        )
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from foundation.places import REFERENCE, SKELETON
 from ..conftest import ASSIGNMENT, write_submission
 
 ATTENTION, NORM = "attention.scaled_dot_product_attention", "layers.LayerNorm"
-SEEDS = range(2)
 
 
 @pytest.fixture(scope="module")
@@ -52,51 +51,51 @@ def asked(intake, grader):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_shape_is_the_value_s_own(asked, seed):
-    question, _ = asked(shape_question, seed)
-    b, h, q, d = map(int, re.search(r"query \((\d+), (\d+), (\d+), (\d+)\)", question.text[0]).groups())
-    k = int(re.search(r"key \(\d+, \d+, (\d+)", question.text[0]).group(1))
-    of_code = {"key.transpose(-2, -1)": (b, h, d, k), "weights @ value": (b, h, q, d)}
-    code, number = re.search(r"`([^`]+)` .* of line (\d+)\?", question.text[1]).groups()
-    assert question.answer == str(of_code.get(code, (b, h, q, k)))
-    assert code.split("(")[0] in question.lines[int(number) - 1] and question.marked == int(number)
+def test_a_shape_is_the_value_s_own(asked, sampled):
+    for seed in sampled(range(2), 2):
+        question, _ = asked(shape_question, seed)
+        b, h, q, d = map(int, re.search(r"query \((\d+), (\d+), (\d+), (\d+)\)", question.text[0]).groups())
+        k = int(re.search(r"key \(\d+, \d+, (\d+)", question.text[0]).group(1))
+        of_code = {"key.transpose(-2, -1)": (b, h, d, k), "weights @ value": (b, h, q, d)}
+        code, number = re.search(r"`([^`]+)` .* of line (\d+)\?", question.text[1]).groups()
+        assert question.answer == str(of_code.get(code, (b, h, q, k)))
+        assert code.split("(")[0] in question.lines[int(number) - 1] and question.marked == int(number)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
-def test_numbers_are_those_of_the_line(asked, seed):
-    question, _ = asked(value_question, seed, NORM)
-    low, high = map(float, re.search(r"features (-?\d+), (-?\d+)", question.text[0]).groups())
-    [code] = re.findall(r"`(\w+)` after", question.text[1])
-    away = (high - low) / 2
-    held = {"centred": (-away, away, -away, away), "variance": (away**2,)}[code]
-    assert question.answer == ", ".join(f"{number:g}" for number in held)
+def test_numbers_are_those_of_the_line(asked, sampled):
+    for seed in sampled(range(2), 2):
+        question, _ = asked(value_question, seed, NORM)
+        low, high = map(float, re.search(r"features (-?\d+), (-?\d+)", question.text[0]).groups())
+        [code] = re.findall(r"`(\w+)` after", question.text[1])
+        away = (high - low) / 2
+        held = {"centred": (-away, away, -away, away), "variance": (away**2,)}[code]
+        assert question.answer == ", ".join(f"{number:g}" for number in held)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [ATTENTION, NORM])
-def test_the_call_that_differs_is_the_only_one_with_other_inputs_too(asked, intake, grader, name):
-    question, _ = asked(input_question, 1, name)
-    differing = InSandbox(name, intake, grader, 99).differing(question.change.text)
-    wanted = "no longer" in question.text[0]
-    assert [option for option in question.options if (option in differing) is wanted] == [question.answer]
+def test_the_call_that_differs_is_the_only_one_with_other_inputs_too(asked, intake, grader, sampled):
+    for name in sampled([ATTENTION, NORM], 2):
+        question, _ = asked(input_question, 1, name)
+        differing = InSandbox(name, intake, grader, 99).differing(question.change.text)
+        wanted = "no longer" in question.text[0]
+        assert [option for option in question.options if (option in differing) is wanted] == [question.answer]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_hunt_shows_one_quiet_change(asked, seed):
-    question, component = asked(hunt_question, seed)
-    number, after = re.fullmatch(r"Line (\d+): `(.+)`", question.answer).groups()
-    line = [*component.lines][int(number) - 1]
-    before = component.lines[line]
-    assert question.lines[int(number) - 1].strip() == after != before.strip()
-    assert f"It was `{before.strip()}`" in question.why[0]
-    lines = component.text.split("\n")
-    lines[line - 1] = before.replace(before.strip(), after)
-    states = {outcome.state for outcome in component.judge("\n".join(lines))}
-    assert states == {"passed", "failed"}
-    assert not any(shown.lstrip().startswith(("#", '"""')) for shown in question.lines)
+def test_a_hunt_shows_one_quiet_change(asked, sampled):
+    for seed in sampled(range(2), 2):
+        question, component = asked(hunt_question, seed)
+        number, after = re.fullmatch(r"Line (\d+): `(.+)`", question.answer).groups()
+        line = [*component.lines][int(number) - 1]
+        before = component.lines[line]
+        assert question.lines[int(number) - 1].strip() == after != before.strip()
+        assert f"It was `{before.strip()}`" in question.why[0]
+        lines = component.text.split("\n")
+        lines[line - 1] = before.replace(before.strip(), after)
+        states = {outcome.state for outcome in component.judge("\n".join(lines))}
+        assert states == {"passed", "failed"}
+        assert not any(shown.lstrip().startswith(("#", '"""')) for shown in question.lines)
 
 
 @pytest.mark.slow
@@ -116,14 +115,14 @@ def test_without_a_component_there_are_no_questions(examiner, tmp_path):
 
 
 @pytest.mark.slow
-def test_hostile_code_gets_no_answer_of_its_own(examiner, tmp_path, monkeypatch):
+def test_hostile_code_gets_no_answer_of_its_own(grader, tmp_path):
     """Code that works in tests, and not in the calls that questions are about."""
-    monkeypatch.setattr(examiner, "_n_questions", 3)
     text = "    return weights @ value, weights"
     evil = f"    if value.size(-1) == 8:\n        __import__('os')._exit(0)\n{text}"
     path = write_submission(tmp_path / "mallory", ("attention", text, evil), modules=("attention",))
-    sheet = examiner.sheet("mallory", "Mallory", take_in(path, SKELETON, ASSIGNMENT))
-    assert sheet.questions and "input" not in {question.kind for question in sheet.questions}
+    component = InSandbox(ATTENTION, take_in(path, SKELETON, ASSIGNMENT), grader, 0)
+    assert component.works and input_question(component, random.Random(0)) is None
+    assert shape_question(component, random.Random(0)) is not None
 
 
 PLAIN = '''import torch

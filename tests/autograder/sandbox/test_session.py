@@ -166,7 +166,7 @@ def test_a_loop_ends_and_is_not_tried_a_third_time(sandbox, endless):
     started = time.monotonic()
     with pytest.raises(SubmissionTimeoutError, match="was skipped"):
         submission.call(CALL, endless)
-    assert time.monotonic() - started < 0.1
+    assert time.monotonic() - started < 0.3
     assert submission.build(NORM, 4)(torch.zeros(4)).shape == (4,)
     assert 0.6 < submission.budget.seconds < 1.5
 

@@ -194,7 +194,7 @@ def rubbish_versions(reference, assignment):
 
 @pytest.mark.slow
 def test_rubbish_fails_and_breaks_nothing(sampled, reference, assignment):
-    versions = sampled(rubbish_versions(reference, assignment), 28)
+    versions = sampled(rubbish_versions(reference, assignment), 42)
     for run in run_versions(versions, reference, assignment):
         for outcomes in run.outcomes.values():
             assert [outcome for outcome in outcomes if outcome.state == "grader error"] == [], run.version
