@@ -19,7 +19,7 @@ from torch import Tensor
 
 from foundation.assignment_file import Assignment
 
-from ..intake.names import wanted_imports
+from ..intake.meanings import wanted_imports
 from ..intake.sources import Locate, Sources, file_of
 from .errors import (
     SandboxUnavailableError,
