@@ -147,7 +147,7 @@ class Session(Link):
             raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
         if component != self._user:
             self.check_refusals()
-        self._user = component if verb in ("build", "call") else ""
+        self._user = component if verb in ("build", "copy", "call", "backward") else ""
         self._module = component.rpartition(" ")[2].partition(".")[0]  # of "import of layers", too
         with self._budget.spent_by(component) as seconds:
             return self._ask(verb, content, encoder, read, seconds)
