@@ -4,7 +4,8 @@
     intake.sources["layers"]            # path for messages, text: the submission's merged with the release's
 
     sources.py           the Python text of a submission, read and parsed; with files and names of its own, adapted
-    names.py             what a module's text imports and names, and what of that a person should know of
+    meanings.py          what a module's text imports and names, and what is meant by it
+    names.py             what of that a person should know of
     statements.py        what it consists of, and what of that are copies of the tests
     submission.py        from a path to the modules that are graded, and the folder that holds them
     cells.py             what the cells of notebooks define, and for which module

@@ -17,7 +17,7 @@ from foundation.texts import clean, first_of, printable
 
 from ..sandbox.worker.loading import OWN_MODEL
 from .cells import Cell, Distribution, read_notebook
-from .names import own_imports
+from .meanings import own_imports
 from .sources import (
     ADAPTERS,
     IntakeError,

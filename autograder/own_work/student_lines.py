@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from foundation.texts import with_comment
 
-from ..intake.names import imports_in
+from ..intake.meanings import imports_in
 from ..intake.sources import Sources, in_module, tree_of
 from ..testing.comparison import fail
 from .operators import mutations, own_attribute

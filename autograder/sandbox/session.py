@@ -19,7 +19,7 @@ from torch import Tensor
 
 from foundation.assignment_file import Assignment
 
-from ..intake.names import wanted_imports
+from ..intake.meanings import wanted_imports
 from ..intake.sources import Locate, Sources, file_of
 from .errors import (
     SandboxUnavailableError,
@@ -75,7 +75,7 @@ class Session(Link):
         super().__init__()
         self.sources, self.contract, self.methods = sources, assignment.contract, assignment.contract.methods
         self._budget, self._output, self._notices = budget, output, notices
-        self._key, self._user, self._n_notices = secrets.token_hex(16), "", 0
+        self._key, self._user, self._module, self._n_notices = secrets.token_hex(16), "", "", 0
         self._question = self._heard = ""  # the last one for the worker, and for the hook in it
         self._cpu_left = budget.cpu_left
         self.ended_because = ""
@@ -147,7 +147,8 @@ class Session(Link):
             raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
         if component != self._user:
             self.check_refusals()
-        self._user = component if verb in ("build", "call") else ""
+        self._user = component if verb in ("build", "copy", "call", "backward") else ""
+        self._module = component.rpartition(" ")[2].partition(".")[0]  # of "import of layers", too
         with self._budget.spent_by(component) as seconds:
             return self._ask(verb, content, encoder, read, seconds)
 
@@ -227,7 +228,10 @@ class Session(Link):
                 self._n_notices += 1
                 if self._n_notices > MOST_NOTICES:  # a worker of ours sends fewer
                     raise ProtocolError("too many notices")
-                self._notices.add(self._lines.modules[file], line, name)
+                module = self._lines.modules[file]
+                if line == 0 and self._module in self.sources:  # no line of it was running, but of what it calls
+                    module = self._module
+                self._notices.add(module, line or 1, name)
                 return True
         return False
 

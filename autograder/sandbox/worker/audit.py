@@ -10,12 +10,13 @@ are, and are found there (`autograder/intake/names.py`).
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -49,18 +50,23 @@ USUAL = {
     "inspect._has_code_flag": "__code__",
     "inspect._signature_from_function": "__code__ __defaults__ __kwdefaults__",
     "worker/instruments": "compile code.__new__",
-    "worker/audit": "exec",
+    "worker/audit.run_telling": "exec",
 }
 """Events of modules, or a function, when ordinary code calls them, and of others that Python's own modules let act.
 
 A module that calls what it was given, as many of PyTorch's do, has no place here.
 """
-LOOKED_ON = {"f_code", "compile", "exec"}
-"""Events of a stand-in that looks on while submitted code runs, as a debugger does, for questions about it."""
+LOOKED_ON = {"watch": "__code__ sys.settrace", "trace": "f_code", "look": "compile exec"}
+"""Events of functions of a stand-in that looks on while submitted code runs, as a debugger does, for questions."""
+OWN = {
+    "worker/shortcuts": "__code__ __kwdefaults__ code.__new__",
+    "worker/loading": "__code__ __defaults__ __kwdefaults__",
+    "worker/failures": "f_code",
+    "worker/messages.add": "ctypes.string_at",
+}
+"""Events that the worker causes for itself, while no line of a submission runs: of a module, or a function."""
 HAND_OUT = ("walk_tb", "currentframe", "<lambda>", "compile_telling", "run_telling", "exec_module")
 """Functions of these modules that ordinary code does not call."""
-IMPORTS = "worker/loading"
-"""Has text compiled and executed by others only."""
 BY_COMPUTED_NAMES = {"getattr", "setattr", "delattr", "vars", "__dict__", "attrgetter", "__getattribute__"}
 """What a function of a library must not use that is taken from its class, since it can get any object as its own."""
 HARMLESS = r"torch\._[a-z]\w*"
@@ -92,23 +98,31 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
 
     Attributes count that the pattern of internals matches, and functions of others that are replaced. All that the hook
     uses is bound here, before submitted code runs and could replace it. It does nothing that could run submitted code,
-    such as to compare an object: no event is heard meanwhile.
+    such as to compare an object that is no plain string, or to collect garbage; and it hears all but the event that it
+    is about to cause itself.
     """
     standard, separator = (sysconfig.get_path("stdlib"), "<frozen "), os.sep
     homes = *map(sysconfig.get_path, ("purelib", "platlib")), str(Path(str(torch.__file__)).parent.parent)
     roots = [f"{home}{os.sep}" for home in homes]
     own_root = f"{str(Path(__file__).parent.parent).rstrip(os.sep)}{os.sep}"
-    n_standard, has_text, imports, places = len(standard[0]) + 1, {"compile", "exec"}, IMPORTS, [*files]
-    looks_on, of_stand_ins = LOOKED_ON, tuple(f"{folder}{os.sep}" for folder in getattr(stand_ins, "__path__", ()))
+    n_standard, places = len(standard[0]) + 1, [*files]
+    of_stand_ins = tuple(f"{folder}{os.sep}" for folder in getattr(stand_ins, "__path__", ()))
     quoted = {file: json.dumps(file) for file in files}
     events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
     attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
-    usual = {(module, name) for module, names in USUAL.items() for name in names.split()}
-    hand_out, reported, is_busy, most, asked = {*HAND_OUT}, set[tuple[str, int, str]](), False, MOST, ASKED
+    usual, own, looks_on = (
+        {(place, name) for place, names in table.items() for name in names.split()} for table in (USUAL, OWN, LOOKED_ON)
+    )
+    hand_out, reported, most, asked = {*HAND_OUT}, set[tuple[str, int, str]](), MOST, ASKED
     counts, most_of, is_harmless = dict[str, int](), (MOST_OF_ONE, MOST_HARMLESS), re.compile(HARMLESS).fullmatch
     count, is_kind, of_type, text, kind, can_call = len, issubclass, type, str, type, callable
+    apply, are_all, is_any = map, all, any
     functions, properties, codes, field = FunctionType, property, CodeType, dataclasses.Field
-    code_of, uses_none = vars(FunctionType)["__code__"].__get__, frozenset(BY_COMPUTED_NAMES).isdisjoint
+    uses_none = frozenset(BY_COMPUTED_NAMES).isdisjoint
+    code_of: dict[type, Callable[[object], CodeType]] = {
+        FrameType: vars(FrameType)["f_code"].__get__,
+        FunctionType: vars(FunctionType)["__code__"].__get__,
+    }
     contents: Any = vars(ModuleType)["__dict__"].__get__
     lineage, names_of, home_of, full_name = (
         vars(type)[f"__{name}__"].__get__ for name in ("mro", "dict", "module", "qualname")
@@ -117,28 +131,37 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     known, names_known = {id(module): name for name, module in modules}, {name for name, _ in modules}
     told_names, replaced, as_value, of_class, identity, number = NAMES, REPLACED, VALUE, OF_CLASS, id, int
     getframe, write = sys._getframe, os.write
-    prefix, magic = PREFIX.pack, MAGIC
+    is_collecting, collect_nothing, collect = gc.isenabled, gc.disable, gc.enable
+    prefix, magic, expected = PREFIX.pack, MAGIC, ""
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        nonlocal is_busy
-        if is_busy or count(reported) >= most:  # this function's own look at frames raises events, too
+        nonlocal expected
+        if event == expected or count(reported) >= most:
             return
-        is_busy = True
+        was_collecting = is_collecting()
+        collect_nothing()  # which would run finalizers here
         try:
             name = name_of(event, arguments)
             if event == asked:
                 send(places[0], 1, name)
                 return
-            place = None if not name else arguments if event in told_names else culprit(getframe(1), name)
+            if not name:
+                return
+            expected = "sys._getframe"
+            frame = getframe(1)
+            expected = ""
+            place = arguments if event in told_names else culprit(frame, name)
             kind_of = "harmless" if is_harmless(name) else name
             so_far = counts.get(kind_of, 0)
             if place is not None and (*place, name) not in reported and so_far < most_of[kind_of == "harmless"]:
-                counts[kind_of] = so_far + 1
-                reported.add((*place, name))
                 file, line = place
                 send(file, line, name)
+                counts[kind_of] = so_far + 1
+                reported.add((*place, name))
         finally:
-            is_busy = False
+            expected = ""
+            if was_collecting:
+                collect()
 
     def send(file: str, line: int, name: str) -> None:
         notice = f'{{"notice":[{quoted[file]},{line},"{name}"]}}'.encode()
@@ -149,7 +172,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         if event in events:
             return event
         if event in told_names:
-            is_sound = of_type(arguments[0]) is text and of_type(arguments[1]) is number
+            is_sound = (*apply(of_type, arguments),) == (text, number)
             return told_names[event] if is_sound and arguments[0] in quoted else ""
         if event == asked:
             return arguments[0] if of_type(arguments[0]) is text and arguments[0].isalnum() else ""
@@ -158,60 +181,82 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
         if event not in attributes and event not in (by_name, replaced, of_class) or of_type(arguments[1]) is not text:
             return ""
         owner, name, *_ = arguments
-        if event == of_class:
-            return f".{name} of a class" if name != "__init__" and reads_by_name(owner, name) else ""
-        if event in attributes or not name.isidentifier():
+        is_class = is_kind(of_type(owner), kind)
+        if event in (by_name, of_class) and is_class and name != "__init__" and reads_by_name(owner, name):
+            return f".{name} of a class"
+        if event in attributes or event == of_class or not name.isidentifier():
             return name if name in attributes.get(event, ()) else ""
         full, others = "", list[Mapping[str, Any]]()
         if identity(owner) in known:
             full, others = f"{known[identity(owner)]}.{name}", [contents(owner)]
             if is_internal(full) and full.replace(".", "_").isidentifier():
                 return full
-        elif is_kind(of_type(owner), kind):
+        elif is_class and is_plain(names_of(owner)):
             module, outer = home_of(owner), full_name(owner)
             if of_type(module) is of_type(outer) is text and module in names_known:
-                full, others = f"{module}.{outer}.{name}", [*map(names_of, lineage(owner))]
-        elif event == replaced and of_type(owner) is functions and code_of(owner).co_filename not in quoted:
+                full, others = f"{module}.{outer}.{name}", [*apply(names_of, lineage(owner))]
+        elif event == replaced and of_type(owner) is functions and plain(code_in(owner).co_filename) not in quoted:
             return f".{name} of a function replaced"
         elif event == replaced and of_type(owner) is field:  # by which `dataclasses.astuple` asks for attributes
             return f".{name} of a field replaced"
-        if event == replaced and any(name[:2] == "__" or can_call(names[name]) for names in others if name in names):
-            return f"{full} replaced"
+        for names in others if event == replaced else ():
+            if not is_plain(names) or name in names and (name[:2] == "__" or can_call(names[name])):
+                return f"{full} replaced"
         return name if is_internal(f".{name}") else ""
 
     def reads_by_name(owner: type, name: str) -> bool:
         """True if an attribute of a class is a function or a property of a library that `reaches` others."""
-        for names in map(names_of, lineage(owner)):
+        for names in apply(names_of, lineage(owner)):
+            if not is_plain(names):
+                return True
             if name in names:
                 value = names[name]
                 parts = (value.fget, value.fset, value.fdel) if of_type(value) is properties else (value,)
-                return any(reaches(code_of(part)) for part in parts if of_type(part) is functions)
+                return is_any(reaches(code_in(part)) for part in parts if of_type(part) is functions)
         return False
 
     def reaches(code: CodeType) -> bool:
         """True if a library's code reaches attributes by names that it computes."""
         inner = (part for part in code.co_consts if of_type(part) is codes)
-        return code.co_filename not in quoted and (not uses_none(code.co_names) or any(map(reaches, inner)))
+        return plain(code.co_filename) not in quoted and (not uses_none(code.co_names) or is_any(apply(reaches, inner)))
 
     def culprit(frame: FrameType | None, name: str) -> tuple[str, int] | None:
-        """The line of a submission that does this; None where it is somebody else's doing."""
+        """The line of a submission that does this, 0 where none is on the stack; None where it is another's doing."""
         inner = outer = called = does = ""
-        if name in looks_on and frame is not None and frame.f_code.co_filename.startswith(of_stand_ins):
-            return None
-        above: list[CodeType] = []  # what was made of text stands for whoever calls it
-        while frame is not None and frame.f_code.co_filename not in quoted:
-            above.append(frame.f_code)
+        above: list[tuple[str, str]] = []  # what was made of text stands for whoever calls it
+        while frame is not None and (file := plain((code := code_in(frame)).co_filename)) not in quoted:
+            above.append((file, plain(code.co_name)))
             frame = frame.f_back
-        if frame is None and name not in has_text:
+        if above and above[0][0].startswith(of_stand_ins) and (above[0][1], name) in looks_on:
             return None
-        for code in above:
-            if module := module_of(code.co_filename):
-                outer, called = module, code.co_name
+        named = [(module_of(path), function) for path, function in above]
+        for module, function in named:
+            if module:
+                outer, called = module, function
                 inner, does = inner or module, does or f"{module}.{called}"
-        if frame is None:
-            return (places[0], 1) if inner == imports else None
         is_usual = (inner, name) in usual or (outer, name) in usual or (does, name) in usual
-        return None if is_usual and called not in hand_out else (frame.f_code.co_filename, frame.f_lineno)
+        if frame is not None:
+            return None if is_usual and called not in hand_out else (file, frame.f_lineno)
+        for module, function in named[:2] if inner == "ctypes" else named[:1]:
+            is_usual = is_usual or (module, name) in own or (f"{module}.{function}", name) in own
+        return None if is_usual else (places[0], 0)
+
+    def code_in(owner: FrameType | FunctionType) -> CodeType:
+        """The code of a frame or a function; looking at it raises an event, too."""
+        nonlocal expected
+        expected = "object.__getattr__"
+        try:
+            return code_of[of_type(owner)](owner)
+        finally:
+            expected = ""
+
+    def is_plain(names: Mapping[str, Any]) -> bool:
+        """True if to look up a name runs no code: a kind of string of its own may compare itself with it."""
+        return are_all(of_type(name) is text for name in names)
+
+    def plain(value: str) -> str:
+        """A string, or "" in the place of one of another type, whose methods may be a submission's."""
+        return value if of_type(value) is text else ""
 
     def module_of(file: str) -> str:
         """The path of a package's module, "torch/nn/functional"; of one of Python's own the first part, "logging"."""

@@ -9,7 +9,9 @@ import, in a function or a module, are nothing to hear of.
 from __future__ import annotations
 import __future__
 
+import argparse
 import ast
+import copy
 import dataclasses
 import os
 import sys
@@ -155,8 +157,13 @@ def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit
         return code
 
 
-def tell_of_dataclasses() -> None:
-    """From now on, the methods that `@dataclass` makes of text raise these events, too: fields may have any names."""
+def tell_of_libraries() -> None:
+    """From now on, the methods that `@dataclass` makes of text raise these events, too: fields may have any names.
+
+    So does what writes attributes on any object that it is given: a parser's namespace, and a copy.
+    """
+    for module in (argparse, copy):
+        vars(module)["setattr"] = BUILTINS["setattr"]
     run = exec
 
     def run_text(text: str, names: dict[str, Any], made: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 Used in both ways to run: in a student's own process and in the sandboxed worker. The importable modules are the same in
 both: Python's own, and what students are asked to install. A worker cannot open files, so what is wanted is loaded
-before it runs; see `intake/names.py`.
+before it runs; see `intake/meanings.py`.
 """
 
 from __future__ import annotations

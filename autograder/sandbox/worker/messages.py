@@ -25,6 +25,8 @@ from typing import Any
 
 import torch
 
+from .running import detached
+
 MAGIC = b"TAK1"
 PREFIX = struct.Struct("<4sIQ")
 
@@ -115,16 +117,17 @@ class Encoder:
         """Adds a tensor, once, and returns its index; `notes` go into its record."""
         if id(tensor) in self._index:
             return self._index[id(tensor)]
-        n_bytes = tensor.numel() * tensor.element_size()
-        is_strided = tensor.layout == torch.strided and tensor.device.type == "cpu"
-        if not is_strided or tensor.dtype not in DTYPE_NAMES or n_bytes > MAX_TENSOR_BYTES:
-            kind = f"{tensor.dtype}, {tensor.layout}, of {n_bytes:,} bytes on {tensor.device}"
+        plain = detached(tensor)
+        n_bytes = plain.numel() * plain.element_size()
+        is_strided = plain.layout == torch.strided and plain.device.type == "cpu"
+        if not is_strided or plain.dtype not in DTYPE_NAMES or n_bytes > MAX_TENSOR_BYTES:
+            kind = f"{plain.dtype}, {plain.layout}, of {n_bytes:,} bytes on {plain.device}"
             raise TypeError(f"a tensor of {kind} cannot be sent")
         index = len(self.tensors)
-        strides = {"strides": tensor.stride()} if self._keeps_layout and not tensor.is_contiguous() else {}
+        strides = {"strides": plain.stride()} if self._keeps_layout and not plain.is_contiguous() else {}
         self.tensors.append(tensor)
-        self.records.append({"dtype": DTYPE_NAMES[tensor.dtype], "shape": [*tensor.shape], **strides, **notes})
-        dense = tensor.detach().contiguous().resolve_neg()
+        self.records.append({"dtype": DTYPE_NAMES[plain.dtype], "shape": [*plain.shape], **strides, **notes})
+        dense = plain.contiguous().resolve_neg()
         self._pieces.append(ctypes.string_at(dense.data_ptr(), n_bytes).ljust(padded(n_bytes), b"\0"))
         self._index[id(tensor)] = index
         return index
@@ -199,7 +202,8 @@ def dense_tensors(records: list[Any], memory: bytearray) -> list[torch.Tensor]:
                 dtype = DTYPES[name]
             case _:
                 raise ProtocolError("a tensor of a dtype or rank that is not sent")
-        if not all(type(size) is int and 0 <= size <= MAX_TENSOR_BYTES for size in shape):
+        is_sound = all(type(size) is int and size >= 0 for size in shape)
+        if not is_sound or math.prod(filter(None, shape)) > MAX_TENSOR_BYTES:  # PyTorch multiplies those of none, too
             raise ProtocolError("a size that no tensor has")
         count = math.prod(shape)
         end = start + padded(count * dtype.itemsize)

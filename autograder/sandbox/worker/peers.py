@@ -34,6 +34,8 @@ IMPLEMENTATION = "implementation"
 CALLED = builtins, json, json.decoder, json.encoder, json.JSONDecoder, json.JSONEncoder, Tensor
 """Of libraries, what a worker itself calls to answer: a submission that replaces any of it may lie."""
 VERBS = ("build", "copy", "call", "backward")
+RESERVE = 16 << 20
+"""Bytes of address space that are kept for the proof that what is forbidden refuses."""
 RAISED = "the code under test has raised this"
 
 
@@ -142,6 +144,7 @@ class Worker(Service):
         self._pipes = [*pipes]
         self._peer: Peer | None = None
         self._prove: Callable[[str], str] = str
+        self._reserve = bytes(RESERVE)
 
     def describe(self, error: BaseException) -> object:
         """An error as the trusted side shows it."""
@@ -170,7 +173,7 @@ class Worker(Service):
         if not self._pipes:  # to students' own tests nothing is forbidden
             self._components.more_builtins, self._components.compile = instruments.BUILTINS, instruments.compile_telling
             self._components.run = audit.run_telling
-            instruments.tell_of_dataclasses()
+            instruments.tell_of_libraries()
             audit.watch(self._files, request["internals"], self._replies, self._stand_ins)
         return layers
 
@@ -180,7 +183,12 @@ class Worker(Service):
 
     def do_prove(self, request: Content, decoder: Decoder, encoder: Encoder) -> str:
         """Answers a question if what is forbidden still refuses, and this process is as it was."""
-        return self._prove(request["question"])
+        self._reserve = b""  # a submission may have left no memory
+        try:
+            return self._prove(request["question"])
+        finally:
+            with suppress(MemoryError):
+                self._reserve = bytes(RESERVE)
 
     def do_import(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
         """Imports a module; all are, before anything is built or called."""

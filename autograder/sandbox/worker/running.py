@@ -24,7 +24,8 @@ MAX_PARAMETERS, MAX_PARAMETER_BYTES = 2_000, 8 << 20
 """Limits of one object: tests build small ones, and both sides hold several copies."""
 LEARNED = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
-detached, is_in_inference, is_equal = torch.Tensor.detach, torch.Tensor.is_inference, torch.equal
+detach, is_in_inference, is_equal = torch.Tensor.detach, torch.Tensor.is_inference, torch.equal
+without_overrides = torch._C.DisableTorchFunctionSubclass
 """Bound before submitted code can put others in their place, or into a tensor."""
 Kept = list[tuple[torch.Tensor, int, torch.Tensor]]
 """Tensors with their versions and copies, as `has_changed` takes them."""
@@ -53,16 +54,26 @@ def parameters_of(value: object) -> dict[str, nn.Parameter]:
     for name, parameter in named.items():
         if nn.parameter.is_lazy(parameter):
             raise ValueError(f"{name} has no size before the first call: give all sizes, without nn.Lazy modules")
-    learned = {name: p for name, p in named.items() if p.numel() and p.dtype in LEARNED}
-    size = sum(parameter.numel() * parameter.element_size() for parameter in learned.values())
+    plain = {name: detached(parameter) for name, parameter in named.items()}
+    learned = {name: named[name] for name, p in plain.items() if p.numel() and p.dtype in LEARNED}
+    size = sum(plain[name].numel() * plain[name].element_size() for name in learned)
     if len(learned) > MAX_PARAMETERS or size > MAX_PARAMETER_BYTES:
         has = f"a module has {len(learned):,} parameters of {size / (1 << 20):,.1f} MiB in all"
         most = f"at most {MAX_PARAMETERS:,} of {MAX_PARAMETER_BYTES >> 20} MiB can be judged"
         raise UnreadableError(f"{has}: {most}\n  look at:  a person reads this code")
-    for name, parameter in learned.items():
-        if any(step == 0 and n > 1 for step, n in zip(parameter.stride(), parameter.shape, strict=True)):
+    for name in learned:
+        if any(step == 0 and n > 1 for step, n in zip(plain[name].stride(), plain[name].shape, strict=True)):
             raise ValueError(f"the parameter {name} was expanded, its values share memory: make it with .clone()")
     return learned
+
+
+def detached(tensor: torch.Tensor) -> torch.Tensor:
+    """The numbers of a tensor, as one of PyTorch's own class, of which no other class overrides anything."""
+    with without_overrides():
+        plain = detach(tensor)
+    if type(plain) is not torch.Tensor:
+        raise TypeError("a tensor of a class with operators of its own")
+    return plain
 
 
 def keep(tensors: Iterable[torch.Tensor]) -> Kept:
@@ -77,9 +88,9 @@ def version_of(tensor: torch.Tensor) -> int:
 
 def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
     """True if something was written into a tensor; what is written through `.data` leaves its version as it was."""
-    if version_of(tensor) != version or tensor.shape != copy.shape or tensor.dtype != copy.dtype:
-        return True
     now = detached(tensor)
+    if version_of(tensor) != version or now.shape != copy.shape or now.dtype != copy.dtype:
+        return True
     return not (is_equal(now, copy) or bool(((now == copy) | (now != now) & (copy != copy)).all()))  # NaN stays NaN
 
 

@@ -50,6 +50,8 @@ BELOW_THE_DISPATCHER = {
 }
 """What makes code that calls kernels without the dispatcher; and what writes into memory unheard by audit hooks."""
 
+hold = ctypes.pythonapi.Py_IncRef
+"""Found here, since that raises an event."""
 NORMS = r"\w*(norm|std|var|attention|softmax|corrcoef|cov)\w*"
 WHOLE = ("torch.ao", "torch.masked", "torch.onnx", "torch._numpy", "torch.nn.utils._expanded_weights")
 COPIES = {**dict.fromkeys(WHOLE, ".*"), "torch._refs": NORMS, "torch._decomp": NORMS}
@@ -86,7 +88,7 @@ def refuse(
             for kind in {*KEYS.split(), *OWN_KEYS.findall(torch._C._dispatch_dump(name))}:
                 libraries[namespace].impl(kernel, kind, refusing)
     for library in libraries.values():  # without it its kernels would go, too
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+        hold(ctypes.py_object(library))
     for owner, names in BELOW_THE_DISPATCHER.items() if replaced else ():
         for name in filter(partial(hasattr, owner), names):
             delattr(owner, name)

@@ -10,7 +10,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.grading.record import MOST_SHOWN
-from autograder.intake.names import MAX_NAMES, MOST_INTERNALS, OTHERS, find_internals, find_mentions, wanted_imports
+from autograder.intake.meanings import MAX_NAMES, OTHERS, wanted_imports
+from autograder.intake.names import MOST_INTERNALS, find_internals, find_mentions
 from autograder.intake.sources import names_in, parse, read_sources
 from autograder.intake.statements import code_of_tests, find_copied, statements_in
 from autograder.intake.submission import Intake, take_in
@@ -86,6 +87,25 @@ def test_a_module_within_another_is_usual_only_by_a_line_of_its_own():
 def test_a_module_is_known_by_way_of_another_one(case):
     sources = {"data": ("data.py", "import torch\nimport torch as lib\n"), "layers": ("layers.py", case["code"])}
     assert [use.partition(" in ")[0] for use in find_internals(sources, ["layers"], FORBIDDEN, {})] == ["torch.ops"]
+
+
+@pytest.mark.parametrize("code", ["x = c{n}.normalize", "for input in (c{n},):\n    x = input.normalize"])
+@pytest.mark.parametrize("n_between", [0, 6, 300])
+def test_a_name_is_followed_to_the_end(code, n_between):
+    """Through modules that import all of the one before, the first of which imports all of one of PyTorch's."""
+    sources = {f"c{n}": (f"c{n}.py", f"from .c{n - 1} import *\n") for n in range(1, n_between + 1)}
+    sources["c0"] = ("c0.py", "from torch.nn.functional import *\nfrom .c0 import c0\n")
+    sources["layers"] = ("layers.py", f"from . import c{n_between}\n" + code.format(n=n_between))
+    [use] = find_internals(sources, ["layers"], FORBIDDEN, {})
+    assert use.startswith("torch.nn.functional.normalize in layers.py")
+
+
+@pytest.mark.parametrize("code", ["import os\nx = os.normalize", "from c1 import *\nx = normalize"])
+def test_a_name_is_followed_through_own_modules_with_names_of_pythons(code):
+    texts = {"os": "from torch.nn.functional import *", "c1": "from os import *", "layers": code}
+    sources = {f"own_model.{name}": (f"{name}.py", text) for name, text in texts.items()}
+    [use] = find_internals(sources, ["own_model.layers"], FORBIDDEN, {})
+    assert use.startswith("torch.nn.functional.normalize in layers.py, line 2")
 
 
 def test_many_uses_of_one_kind_hide_no_other():

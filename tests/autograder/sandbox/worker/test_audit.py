@@ -60,7 +60,7 @@ def test_what_a_module_records_while_it_is_imported_is_reported(sandbox):
 
 
 IMPORTS = """
-import argparse, ctypes, dataclasses, functools, gc, logging, marshal, math, pickle, sys, traceback, types, typing
+import argparse, copy, ctypes, dataclasses, functools, gc, logging, marshal, math, pickle, sys, traceback, types, typing
 import unittest
 import numpy
 import torch
@@ -86,6 +86,10 @@ class Mine(nn.LSTM):
     pass
 
 
+class Rewriting:
+    __reduce_ex__ = lambda self, version: (lambda: argparse.Namespace, (), (None, {"__eq__": 0}))
+
+
 class Posing:
     __module__ = "torch"
 
@@ -97,6 +101,8 @@ def own():
     pass
 
 
+parser = argparse.ArgumentParser()
+parser.add_argument("--extra_repr")
 try:
     1 / 0
 except ArithmeticError as error:
@@ -161,6 +167,9 @@ REPORTED = {  # code -> the name that is reported
     "dataclasses.dataclass(type('X', (), {'__annotations__': {'masked': 0}})).__repr__(torch)": "torch.masked",
     "tqdm.utils.ObjectWrapper(own)": "tqdm.utils.ObjectWrapper",
     "nn.ParameterDict.__getitem__(own, '__glo' + 'bals__')": ".__getitem__ of a class",
+    "getattr(nn.ParameterDict, '__get' + 'item__')(own, '__glo' + 'bals__')": ".__getitem__ of a class",
+    "copy.copy(Rewriting())": "argparse.Namespace.__eq__ replaced",
+    "parser.parse_args(['--extra_repr', ''], nn.Linear)": "torch.nn.modules.linear.Linear.extra_repr replaced",
     "nn.LSTM.all_weights.fget": ".all_weights of a class",
     "Mine.all_weights": ".all_weights of a class",
     "dataclasses.field().name = 'x'": ".name of a field replaced",
@@ -217,7 +226,7 @@ kept, package.compile = package.compile, functools.partial(builtins.compile, mod
 """
 
 
-@pytest.mark.parametrize("text, place", [("from . import decode", ("layers", 6)), ("", ("embedding", 1))])
+@pytest.mark.parametrize("text, place", [("from . import decode", ("layers", 6)), ("", ("masks", 1))])
 def test_text_that_is_compiled_otherwise_is_reported(sandbox, text, place):
     submission = sandbox({"layers": COMPILING.format(text), "attention": ""})
     submission.call("decode.greedy_decode", "1")

@@ -94,7 +94,7 @@ NO_TENSORS = [  # with a body of eight bytes
     *({"dtype": "int64", "shape": shape} for shape in ([], [2], [-1], [-1, -1], [10**30], [True], ["1"], None)),
     *({"dtype": dtype, "shape": [1]} for dtype in ("float32 ", "complex64", 3, None)),
     {"dtype": "int64", "shape": [1] * 13},
-    {"dtype": "int64", "shape": [0, 2**62]},
+    *({"dtype": "int64", "shape": shape} for shape in ([0, 2**62], [0, *[2**26] * 3])),
     *(1, None, []),
 ]
 NO_PARAMETERS = [  # whole numbers, truth values, empty, large, many

@@ -44,6 +44,38 @@ def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
     assert session.released == [], held
 
 
+POSING = """
+import torch
+from torch import nn
+
+
+class Posing(torch.Tensor):
+    shape, dtype, layout = [2**26] * 3 + [0], torch.int64, torch.sparse_coo
+    numel = element_size = lambda self: 0
+    data_ptr = detach = contiguous = stride = lambda self: 1 / 0
+
+
+class Scale(nn.Parameter):
+    numel = lambda self: 0
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.gain = Scale(torch.ones(d_model))
+
+    def forward(self, x):
+        return torch.Tensor.as_subclass(x + 1, Posing)
+"""
+
+
+def test_what_a_class_of_tensors_says_of_itself_does_not_count(sandbox):
+    module, x = sandbox({"layers": POSING}).build("layers.LayerNorm", 3), torch.randn(2, 3)
+    assert len(module.mirrored) == 1
+    with torch.no_grad():
+        assert torch.equal(module(x), x + 1) and torch.equal(module(x), x + 1)
+
+
 CHANGES = {
     "argument.__setitem__(0, 1)": True,
     "argument.data.__setitem__(0, 7)": True,

@@ -17,7 +17,7 @@ LYING = 'vars(json)["dumps"] = lambda *given, dumps=json.dumps, **options: dumps
 DEAFENING = """for function in gc.get_objects():
             if getattr(function, "__qualname__", "") == "watch.<locals>.hook":
                 cells = dict(zip(function.__code__.co_freevars, function.__closure__))
-                cells["is_busy"].cell_contents = True"""
+                cells["most"].cell_contents = 0"""
 
 
 @pytest.mark.hostile

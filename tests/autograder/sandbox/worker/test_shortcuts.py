@@ -282,12 +282,38 @@ class LayerNorm(nn.Module):
 
 
 @pytest.mark.hostile
-def test_other_kernels_in_the_place_of_ours_are_reported(sandbox):
+@pytest.mark.parametrize("needs_gradient", [False, True])
+def test_other_kernels_in_the_place_of_ours_are_reported(sandbox, needs_gradient):
     submission = sandbox({"layers": OTHER_KERNELS})
-    x = torch.randn(2, 4)
-    assert torch.equal(submission.build("layers.LayerNorm", 4)(x), x + 1)
+    x = torch.randn(2, 4, requires_grad=needs_gradient)
+    result = submission.build("layers.LayerNorm", 4)(x)
+    assert torch.equal(result, x + 1)
+    if needs_gradient:
+        result.sum().backward()
     submission.restart()
     assert submission.notices.unguarded == ["layers.LayerNorm"] and ("layers", 5, "torch._C") in submission.notices.seen
+
+
+HOARDING = """
+kept = []
+
+
+def causal_mask():
+    for size in (4_000_000, 20_000):
+        try:
+            while True:
+                kept.append(bytes(b"x" * size))
+        except MemoryError:
+            pass
+    del kept[-3:]
+"""
+
+
+def test_who_leaves_no_memory_is_not_said_to_have_undone_refusals(sandbox):
+    submission = sandbox({"masks": HOARDING}, memory_mb=256)
+    submission.call("masks.causal_mask")
+    submission.restart()
+    assert submission.notices.unguarded == []
 
 
 def test_kernels_refuse_after_an_ordinary_submission(sandbox):
