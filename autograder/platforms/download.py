@@ -75,6 +75,8 @@ def read_download(
         kinds = [platform] if platform.example else [kind for kind in PLATFORMS.values() if kind.example]
         names = ", ".join(f"{kind.example!r} ({kind.title})" for kind in kinds)
         expected = f"expected one folder, archive or notebook each, or names such as {names}"
+        if deadline and strays:
+            expected = f"{strays[0].entry}: {strays[0].reason}"
         raise UserError(f"{listing.path}: no submission in it (layout: {platform.title}); {expected}")
     undated = [each for each in submissions if not (each.submitted or each.unread_time)]
     if 2 * len(undated) < len(submissions):  # a few times may be students' own

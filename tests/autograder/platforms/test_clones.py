@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -88,6 +89,13 @@ def test_the_last_commit_before_a_deadline_counts(clones):
     assert (again.entry, again.reason) == ("hw-bob", "committed again after the deadline, last at 2026-12-20 12:00 UTC")
     assert (late.entry, late.reason) == ("hw-carl", "no commit before the deadline") and not late.needs_decision
     assert unread.needs_decision and "so it is not known what was there at the deadline" in unread.reason
+
+
+def test_where_no_clone_counts_the_reason_is_named(clones):
+    for name in ("hw-anna", "hw-bob"):
+        shutil.rmtree(clones / name)
+    with pytest.raises(UserError, match="no submission in it .*; hw-carl: no commit before the deadline"):
+        read(clones, DEADLINE)
 
 
 def test_packed_branches_detached_heads_and_shallow_clones_are_read(clones, git, tmp_path):
