@@ -157,7 +157,10 @@ def models(rows: Rows, has_test: bool) -> str:
     cells = []
     for column, results in rows.items():
         done = [result for result in results if result]
-        measured = [mean_and_spread([result[name] for result in done if name in result]) for name in figures]
+        measured = [
+            mean_and_spread([result[name] for result in done if name in result], 1 if name == "minutes" else 3)
+            for name in figures
+        ]
         sizes = {f"{result['parameters']:,}" for result in done if "parameters" in result}
         reported = ", ".join(f"{value:.2f}" for value in column.reported)
         cells.append([column.name, *(sizes or {"–"}), len(done) or "not run", *measured, reported])
@@ -165,11 +168,11 @@ def models(rows: Rows, has_test: bool) -> str:
     return table(["model", "parameters", "seeds", *figures.values(), f"the report: {names}"], cells)
 
 
-def mean_and_spread(values: Sequence[float]) -> str:
+def mean_and_spread(values: Sequence[float], digits: int) -> str:
     """The mean and, of several values, the standard deviation."""
     if not values:
         return "–"
-    return f"{mean(values):.3f}" + (f" ± {stdev(values):.3f}" if len(values) > 1 else "")
+    return f"{mean(values):.{digits}f}" + (f" ± {stdev(values):.{digits}f}" if len(values) > 1 else "")
 
 
 def masks(rows: Rows) -> str:
