@@ -121,10 +121,10 @@ tables: $(READY) $(CORPUS)  ## the report's tables with SEEDS seeds; resumes: ma
 ##@ Develop
 
 test: $(READY) $(CORPUS)  ## the kit's own tests, without the slow ones; of one folder: make test TESTS=tests/data
-	$(PY) -m pytest $(or $(TESTS),-n $(JOBS) --dist loadfile --no-loadscope-reorder)
+	$(PY) -m pytest $(or $(TESTS),-n $(JOBS) --no-loadscope-reorder)
 
 test-slow: $(READY) $(CORPUS)  ## the slow ones: training, browsers, hostile submissions; with whole samples: WHOLE=1
-	$(PY) -m pytest $(TESTS) -m "(slow or hostile)$(if $(WHOLE),, and not nightly)" -n $(JOBS) --dist loadfile --no-loadscope-reorder $(if $(WHOLE),--whole)
+	$(PY) -m pytest $(TESTS) -m "(slow or hostile)$(if $(WHOLE),, and not nightly)" -n $(JOBS) --no-loadscope-reorder $(if $(WHOLE),--whole)
 
 lint: $(READY)  ## check style, types, and which package may import which
 	$(PY) -m ruff check

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from foundation.assignment_file import read_assignment
+from foundation.assignment_file import Assignment, read_assignment
 from foundation.assignment_tables import LatePolicy
 from foundation.command_line import UserError
 from foundation.processes import ask_forked
@@ -178,7 +178,7 @@ def grade(options: argparse.Namespace) -> int:
     write_summary(results, options.output)
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if book:
-        write_marks(book, entries, results, options)
+        write_marks(book, entries, results, assignment, options)
     cases = cases_in(results, roll, assignment)
     print("\n".join([as_class_table(roll, results, cases), *_notes_on_times(roll)]))
     print(f"\nlook at it in a browser: {options.output / 'class.html'}")
@@ -209,13 +209,17 @@ def grade_share(entries: Sequence[HandedIn], conditions: Conditions, options: ar
 
 
 def write_marks(
-    book: Gradebook, entries: Sequence[HandedIn], results: Sequence[Result], options: argparse.Namespace
+    book: Gradebook,
+    entries: Sequence[HandedIn],
+    results: Sequence[Result],
+    assignment: Assignment,
+    options: argparse.Namespace,
 ) -> None:
     """Writes marks, late penalties and feedback into the gradebook; takes marks of earlier runs back.
 
     Submissions are read in children: one that breaks its child has marks, and no code in its feedback.
     """
-    sources, assignment = {entry.key: entry.source for entry in entries}, read_assignment(options.assignment)
+    sources = {entry.key: entry.source for entry in entries}
     ids = {result.member.id: result.member.ids.get("login", result.member.id) for result in results}
     strange = [student for student in ids.values() if not STUDENT.fullmatch(student)]
     marked = [(result, result.mark) for result in results if result.mark]

@@ -154,7 +154,7 @@ def paths_in(text: str, sources: Sources | None = None) -> Iterator[tuple[Named,
     """
     sources = sources or {}
     known = bindings_among(text, own_names(sources))
-    resolved = cache(lambda path: few(_resolved(path, sources)))
+    resolved = cache(lambda path: few(name for name in _followed(path, sources) if not name.startswith(".")))
     nodes = [node for node in nodes_of(text) if isinstance(node, Named)]
     owners = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     values = [node for node in nodes if id(node) not in owners and not isinstance(node, ast.Call)]
@@ -186,16 +186,16 @@ def names_of(module: str, otherwise: Collection[str] = ()) -> Collection[str]:
     return vars(sys.modules[module]) if module in sys.modules else otherwise
 
 
-def _resolved(path: str, sources: Sources, is_on_way: bool = False) -> Iterator[str]:
-    """Yield a dotted name as it is; of another module of the submission, what that module's imports bind it to.
+def _followed(path: str, sources: Sources) -> Iterator[str]:
+    """Yield a dotted name; of another module of the submission, all that its imports bind the name to, to the end.
 
-    Or else, for names that may be modules, those on the way, which begin with a dot.
+    Those on the way begin with a dot, as `path` does; the ends do not.
     """
     waiting, met, own = [path], set[str](), own_names(sources)
     while waiting:
         path = waiting.pop()
         if not path.startswith("."):
-            yield from () if is_on_way else (path,)
+            yield path
             continue
         if path in met:
             continue
@@ -203,7 +203,7 @@ def _resolved(path: str, sources: Sources, is_on_way: bool = False) -> Iterator[
         if len(met) > MOST_STEPS or len(path) > LONGEST:
             yield OTHERS
             return
-        yield from (path,) if is_on_way else ()
+        yield path
         parts = path[1:].split(".")
         for end in range(1, len(parts)):
             name = ".".join(parts[:end])
@@ -216,5 +216,5 @@ def _resolved(path: str, sources: Sources, is_on_way: bool = False) -> Iterator[
 
 def _own_modules(path: str, sources: Sources) -> list[str]:
     """The modules of the submission that a dotted name may mean, each with a dot before it."""
-    wholes = _resolved(path, sources, is_on_way=True) if path.startswith(".") else ()
-    return [whole for whole in wholes if any(f".{module}".endswith(whole) for module in sources)]
+    names = (name for name in _followed(path, sources) if name.startswith("."))
+    return [name for name in names if any(f".{module}".endswith(name) for module in sources)]

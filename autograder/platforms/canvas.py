@@ -29,6 +29,7 @@ FILE = re.compile(
     r"_(?:(?P<upload>\d+)_(?P<file>.+)|(?P<kind>text|link)\.html)",
     re.DOTALL,
 )
+EXAMPLE = "smithanna_11_70_layers.py"
 REASONS = {"text": "a text entry", "link": "a link to a web page"}
 IDS = {"ID": "canvas", "SIS User ID": "number", "SIS Login ID": "login"}
 STUDENT = ("Student", *IDS, "Section")
@@ -64,5 +65,4 @@ def _feedback(student: Student) -> str | None:
     return f"{match[0][: match.start('file')]}feedback.html" if match else None
 
 
-ABOUT = {"example": "smithanna_11_70_layers.py", "table": _table, "feedback": _feedback}
-CANVAS = known_by_names("Canvas", FILE, _describe, REASONS, **ABOUT)
+CANVAS = known_by_names("Canvas", FILE, _describe, REASONS, example=EXAMPLE, table=_table, feedback=_feedback)

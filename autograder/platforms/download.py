@@ -72,15 +72,17 @@ def read_download(
     else:
         submissions, strays = platform.before(listing, deadline)
     if not submissions:
-        kinds = [platform] if platform.example else [kind for kind in PLATFORMS.values() if kind.example]
-        names = ", ".join(f"{kind.example!r} ({kind.title})" for kind in kinds)
-        expected = f"expected one folder, archive or notebook each, or names such as {names}"
         if deadline and strays:
-            expected = f"{strays[0].entry}: {strays[0].reason}"
-        raise UserError(f"{listing.path}: no submission in it (layout: {platform.title}); {expected}")
-    undated = [each for each in submissions if not (each.submitted or each.unread_time)]
-    if 2 * len(undated) < len(submissions):  # a few times may be students' own
-        submissions = [replace(each, unread_time=NO_TIME) if each in undated else each for each in submissions]
+            why = f"{strays[0].entry}: {strays[0].reason}"
+        else:
+            kinds = [platform] if platform.example else [kind for kind in PLATFORMS.values() if kind.example]
+            names = ", ".join(f"{kind.example!r} ({kind.title})" for kind in kinds)
+            why = f"expected one folder, archive or notebook each, or names such as {names}"
+        raise UserError(f"{listing.path}: no submission in it (layout: {platform.title}); {why}")
+    dated = [bool(each.submitted or each.unread_time) for each in submissions]
+    if 2 * sum(dated) > len(submissions):  # a few times may be students' own
+        pairs = zip(submissions, dated, strict=True)
+        submissions = [each if is_dated else replace(each, unread_time=NO_TIME) for each, is_dated in pairs]
     return Download(
         name,
         listing.path,

@@ -26,6 +26,7 @@ ENTRY = re.compile(
     r"(?P<owner>(?P<name>.+?)(?:_(?P<number>\d+))?)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<file>.*))?",
     re.DOTALL,
 )
+EXAMPLE = "Anna Smith_7_assignsubmission_file"
 REASONS = {"onlinetext": "a text typed into Moodle"}
 HEADING = ("Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (grade)", "Feedback comments")
 NEEDED = ("Identifier", "Grade", "Last modified (grade)")
@@ -69,5 +70,4 @@ def _feedback(student: Student) -> str | None:
     return f"{name}_{number}_assignfeedback_file_feedback.html" if number.isdecimal() else None
 
 
-ABOUT = {"example": "Anna Smith_7_assignsubmission_file", "table": _table, "feedback": _feedback}
-MOODLE = known_by_names("Moodle", ENTRY, _describe, REASONS, **ABOUT)
+MOODLE = known_by_names("Moodle", ENTRY, _describe, REASONS, example=EXAMPLE, table=_table, feedback=_feedback)

@@ -30,7 +30,7 @@ from .errors import (
 )
 from .kept import MOST_NOTICES, Budget, Lines, Notices, Output, scrubbed
 from .replies import CallReply, read_call, read_gradients, read_object, read_reply
-from .worker.messages import REPLY_LIMITS, Answer, Encoder, ProtocolError, pack, read_frame
+from .worker.messages import REPLY_LIMITS, VERBS, Answer, Encoder, ProtocolError, pack, read_frame
 from .worker.mirror import KEPT_RESULTS, Link
 from .zygote import Ending, Zygote, has_hung_up
 
@@ -147,7 +147,7 @@ class Session(Link):
             raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
         if component != self._user:
             self.check_refusals()
-        self._user = component if verb in ("build", "copy", "call", "backward") else ""
+        self._user = component if verb in VERBS else ""
         self._module = component.rpartition(" ")[2].partition(".")[0]  # of "import of layers", too
         with self._budget.spent_by(component) as seconds:
             return self._ask(verb, content, encoder, read, seconds)

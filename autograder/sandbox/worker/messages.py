@@ -29,6 +29,8 @@ from .running import detached
 
 MAGIC = b"TAK1"
 PREFIX = struct.Struct("<4sIQ")
+VERBS = ("build", "copy", "call", "backward")
+"""Of requests in which a component's own code may run."""
 
 
 class ProtocolError(ValueError):

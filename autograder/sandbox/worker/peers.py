@@ -23,7 +23,7 @@ from torch import Tensor
 from . import audit, instruments, shortcuts
 from .failures import KINDS, describe
 from .loading import Package
-from .messages import REPLY_LIMITS, Answer, Decoder, Encoder, pack, read_frame
+from .messages import REPLY_LIMITS, VERBS, Answer, Decoder, Encoder, pack, read_frame
 from .mirror import Kind, Link, build, call
 from .running import settings_kept
 from .service import Content, Held, Service
@@ -33,7 +33,6 @@ IMPLEMENTATION = "implementation"
 """The name that an implementation's text sets."""
 CALLED = builtins, json, json.decoder, json.encoder, json.JSONDecoder, json.JSONEncoder, Tensor
 """Of libraries, what a worker itself calls to answer: a submission that replaces any of it may lie."""
-VERBS = ("build", "copy", "call", "backward")
 RESERVE = 16 << 20
 """Bytes of address space that are kept for the proof that what is forbidden refuses."""
 RAISED = "the code under test has raised this"
