@@ -110,6 +110,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     quoted = {file: json.dumps(file) for file in files}
     events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
     attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
+    heard = {*events, *attributes, *NAMES, ASKED, VALUE, BY_NAME, REPLACED, OF_CLASS}
     usual, own, looks_on = (
         {(place, name) for place, names in table.items() for name in names.split()} for table in (USUAL, OWN, LOOKED_ON)
     )
@@ -136,7 +137,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal expected
-        if event == expected or count(reported) >= most:
+        if event == expected or event not in heard or count(reported) >= most:
             return
         was_collecting = is_collecting()
         collect_nothing()  # which would run finalizers here
@@ -178,7 +179,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
             return arguments[0] if of_type(arguments[0]) is text and arguments[0].isalnum() else ""
         if event == as_value:
             return f"{known.get(identity(arguments[0]), 'an own module')} as a value"
-        if event not in attributes and event not in (by_name, replaced, of_class) or of_type(arguments[1]) is not text:
+        if of_type(arguments[1]) is not text:
             return ""
         owner, name, *_ = arguments
         is_class = is_kind(of_type(owner), kind)
