@@ -27,6 +27,7 @@ from ..intake.sources import IntakeError, read_sources
 from ..running.collection import (
     IS_COLLECTED,
     InProcessSubmission,
+    call_test,
     case_of,
     classify,
     dtype_of,
@@ -135,6 +136,7 @@ class OwnRun:
         self._errors: dict[str, BaseException] = {}  # by node id, of failures
         self._contrasts: dict[str, str] = {}  # of the failures that are shown in full, by node id
         self._failed: set[str] = set()  # test functions
+        self._hopeless: set[str] = set()  # likewise, see `call_test`
         self._hinted: list[Task] = []  # tasks for which there may be a hint
         self._screen = os.fdopen(os.dup(2), "w")  # before pytest captures what is printed
         config.stash[SUBMISSION] = InProcessSubmission(self._sources, assignment)
@@ -155,6 +157,12 @@ class OwnRun:
         """Lets a test run, and what failed be looked at, with the default dtype of the test."""
         with default_dtype(dtype_of(item)):
             return (yield)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool:
+        """Calls a test as grading does."""
+        call_test(pyfuncitem, self._config.stash[SUBMISSION], self._config.stash[SEED], self._hopeless)
+        return True
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
@@ -197,10 +205,6 @@ class OwnRun:
             if error is not None and kept is not None:
                 error.__traceback__ = kept
         return pytest.ExceptionInfo.from_exception(raised)
-
-    def pytest_runtest_setup(self) -> None:
-        """Forgets the calls of the test before."""
-        contrast.begin()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:

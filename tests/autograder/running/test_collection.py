@@ -24,7 +24,14 @@ from autograder.intake.sources import check_syntax, read_sources
 from autograder.intake.submission import take_in
 from autograder.running import collection
 from autograder.running.collected_tests import CollectedTests
-from autograder.running.collection import InProcessSubmission, case_of, is_loading, telling_if_long
+from autograder.running.collection import (
+    Collection,
+    InProcessSubmission,
+    case_of,
+    is_loading,
+    run_in_process,
+    telling_if_long,
+)
 from autograder.sandbox.errors import submission_error
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import CollectionError, Outcome, State
@@ -151,6 +158,36 @@ def test_a_component_is_replaced_by_its_stand_in(before, build):
             submission.build("layers.LayerNorm", 8)(torch.randn(2, 8))
         with pytest.raises(KeyError, match="its own part"):
             submission.build("layers.EncoderLayer", 8, 2, 12, isolated=False)(torch.randn(2, 3, 8), None)
+
+
+NAMED = "\n\nfrom collections import namedtuple\nAttended = namedtuple('Attended', 'context weights')\n"
+FIELDS = [
+    ("return weights @ value, weights", "return Attended(weights @ value, weights)"),
+    ("context, weights = scaled", "attended = scaled"),
+    ("context.transpose", "attended.context.transpose"),
+    ("(concatenated), weights", "(concatenated), attended.weights"),
+]
+PARAMETER = ("self.dropout = nn.Dropout(dropout)", "{}; nn.init.zeros_(self.feed_forward.contract.bias)")
+SUM = ("attended, weights = self.attention(x, x, x, mask)", "{}; assert weights.sum(-1).allclose(x.new_ones(()))")
+NOTHING = ("self.dropout(attended)", "self.nothing(attended)")
+USE_MORE = {  # what a component uses of others beside what the contract promises; the last one is wrong
+    "a field of a result": ("1.3", "attention", FIELDS, {State.PASSED}),
+    "a parameter's name": ("2.1", "layers", [PARAMETER], {State.PASSED}),
+    "a sum of weights": ("2.1", "layers", [SUM], {State.PASSED}),
+    "what nothing has": ("2.1", "layers", [SUM, NOTHING], {State.ERROR}),
+}
+
+
+@pytest.mark.parametrize("number, module, changes, states", USE_MORE.values(), ids=USE_MORE)
+def test_a_component_may_use_more_of_others_than_is_promised(reference, assignment, number, module, changes, states):
+    text = reference[module][1] + NAMED
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new.format(old))
+    task = next(task for task in assignment.tasks if task.number == number)
+    tests = Collection(assignment)
+    run_in_process(tests, InProcessSubmission({**reference, module: ("", text)}, assignment), task, seed=3)
+    assert {outcome.state for outcome in tests.outcomes.values()} == states
 
 
 NEWER = "\n\ntry:\n    pass\nexcept* ValueError:\n    pass\n"
