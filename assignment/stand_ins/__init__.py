@@ -9,6 +9,7 @@ contract replaces it.
     formulas.py    what those compute
     models.py      small models, and what is run with them
     hunting.py     a component with one line changed, beside the component
+    rehearsal.py   trains a whole model for a moment
     own_tests.py   tries a student's own tests on implementations of what they test
     watching.py    looks on while a component runs, or `train_epoch`
 """
@@ -44,4 +45,5 @@ from .models import (
     watch_training,
 )
 from .own_tests import try_test
+from .rehearsal import rehearse
 from .watching import left_behind, watch

@@ -17,6 +17,7 @@ from foundation.places import ANSWERS
 from foundation.processes import CPU, check_main_thread, time_limit
 
 from ..at_home.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of, read_hints
+from ..course.assignment_code import part_of
 from ..course.catalogue import Fault, faults_of, read_patterns
 from ..intake.names import Use, find_internals, find_mentions, uses_in
 from ..intake.statements import code_of_tests, find_copied
@@ -25,6 +26,7 @@ from ..intake.tree import TRANSLATIONS
 from ..own_work.graded import judge_own_work
 from ..own_work.own_tests import Implementation, implementations_of
 from ..running.collected_tests import CollectedTests
+from ..sandbox.errors import SubmissionError
 from ..sandbox.kept import Notices
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
@@ -101,6 +103,7 @@ class Grader:
             untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
             by_hand = [left_to_people(task, submission.answers) for task in assignment.tasks if task.by_hand]
             explained = find_misconceptions(known.values(), self.tests, sandbox, assignment)
+            odd = look_at_whole(known.values(), sandbox, assignment)
             sandbox.restart()
             own_work = [
                 judge_own_work(submission, task, self, self.implementations.get(task.number, {}), seed)
@@ -108,7 +111,7 @@ class Grader:
                 if task.tests_of or task.understanding == "hunts"
             ]
             results = [*untested, *by_hand, *explained, *own_work]
-            internals = to_read(sandbox.notices)
+            internals = *odd, *to_read(sandbox.notices)
             cut = f"{len(internals)} places are to be read: pages have the first {MOST_SHOWN}, the record has all"
             record = record.noted_of_run(cut) if len(internals) > MOST_SHOWN else record
             yield record.judged(results, internals=internals).finished()
@@ -118,6 +121,18 @@ class Grader:
         if self.zygote.is_ours and self.zygote.has_ended:
             self.zygote.close()
             self.zygote = Zygote(self.assignment, self.level)
+
+
+def look_at_whole(results: Iterable[TaskResult], sandbox: Sandbox, assignment: Assignment) -> list[str]:
+    """What is odd about a submission as a whole, if all of its parts are right; see `expected/whole.py`."""
+    judged = [result for result in results if result.task.points and not result.task.extension]
+    module = part_of(assignment, "expected.whole")
+    if module is None or any(result.state is not State.PASSED for result in judged):
+        return []
+    try:
+        return list(filter(None, [module.look_at_whole(sandbox)]))
+    except SubmissionError as error:
+        return [f"the whole model cannot be trained, though its parts are right: {error}"]
 
 
 def left_to_people(task: Task, answers: str) -> TaskResult:

@@ -115,11 +115,39 @@ def bindings_in(text: str) -> Mapping[str, Collection[str]]:
             for alias in node.names:
                 whole = origin if alias.name == "*" else f"{origin.rstrip('.')}.{alias.name}"
                 bind(alias.asname or alias.name, whole)
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name) and (paths := paths_of(node.value, known)):
-                    bind(target.id, *paths)
+        for target, value in _assigned(node):
+            if paths := paths_of(value, known):
+                bind(target, *paths)
     return known
+
+
+def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Names and the expressions that a node binds them to, also one by one; arguments are bound to their defaults."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from chain.from_iterable(_paired(target, value) for target in targets)
+        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+            yield from _paired(target, value)
+        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+            yield from _paired(target, value)
+        case ast.For(target=target, iter=ast.Tuple(values) | ast.List(values)):
+            yield from chain.from_iterable(_paired(target, value) for value in values)
+        case ast.comprehension(target=target, iter=ast.Tuple(values) | ast.List(values)):
+            yield from chain.from_iterable(_paired(target, value) for value in values)
+        case ast.arguments(posonlyargs=first, args=others, kwonlyargs=named, kw_defaults=of_named, defaults=defaults):
+            ends = zip(reversed([*first, *others]), reversed(defaults), strict=False)
+            yield from ((argument.arg, value) for argument, value in ends)
+            yield from ((argument.arg, value) for argument, value in zip(named, of_named, strict=True) if value)
+
+
+def _paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The names in a target, with the parts of a value that they get."""
+    match target, value:
+        case ast.Name(name), _:
+            yield name, value
+        case ast.Tuple(targets) | ast.List(targets), ast.Tuple(values) | ast.List(values):
+            for pair in zip(targets, values, strict=False):
+                yield from _paired(*pair)
 
 
 def own_names(sources: Sources) -> frozenset[str]:

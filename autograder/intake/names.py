@@ -144,14 +144,16 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
     """
     is_internal = cache(re.compile(pattern).fullmatch)
     own = own_names(sources)
-    uses = set()
+    uses, types = set(), set[int]()
     for node, path in paths_in(text, sources):
+        types |= {id(node)} if path == "builtins.type" else set()
         names = [path, f".{node.attr}"] if isinstance(node, ast.Attribute) else [path]
         # A chain of attributes may stand on several lines: the name itself is at the end of it.
         line = (node.func if isinstance(node, ast.Call) else node).end_lineno or node.lineno
         uses |= {(line, name) for name in names if name and (name == OTHERS or is_internal(name))}
     shadowed = {getattr(part, field, "") for part in nodes_of(text) for field in ("name", "asname", "arg", "rest")}
-    shadowed |= {part.id for part in nodes_of(text) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    stored = [part for part in nodes_of(text) if isinstance(getattr(part, "ctx", None), ast.Store)]
+    shadowed |= {getattr(part, field, "") for part in stored for field in ("id", "attr")}  # an own module's, too
     plain = {*dir(builtins)} - shadowed if "*" not in shadowed else set()
     for part in nodes_of(text):
         match part:
@@ -160,9 +162,9 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
             case ast.Constant(value=str(words)):
                 attributes = ATTRIBUTE.findall(" ".join(FIELD.findall(words)))
                 uses |= {(part.lineno, name) for name in attributes if is_internal(name)}
-            case ast.Call(func=ast.Name("type"), args=[_, _, _]):
+            case ast.Call(func=called, args=[_, _, _]) if id(called) in types:
                 uses.add((part.lineno, "builtins.type"))
-            case ast.ClassDef(bases=bases) if any(isinstance(base, ast.Name) and base.id == "type" for base in bases):
+            case ast.ClassDef(bases=bases) if types.intersection(map(id, bases)):
                 uses.add((part.lineno, "builtins.type"))
             case ast.MatchClass(kwd_attrs=[_, *_] as attributes):
                 uses |= {(part.lineno, f".{name}") for name in attributes}

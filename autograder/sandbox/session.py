@@ -91,6 +91,7 @@ class Session(Link):
             "sources": named,
             "contract": self.contract.modules,
             "internals": rules.listed,
+            "operations": rules.operations,
             "plan": {**zygote.containment.plan(), **limits},
         }
         try:

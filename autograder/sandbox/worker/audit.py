@@ -24,7 +24,7 @@ from typing import Any
 import torch
 
 from .failures import AT_IMPORT, ForbiddenShortcut
-from .instruments import BY_NAME, NESTED, OF_CLASS, REPLACED, VALUE
+from .instruments import BY_NAME, COMPUTED, NESTED, OF_CLASS, REPLACED, VALUE
 from .messages import MAGIC, PREFIX
 
 EVENTS = """
@@ -93,10 +93,11 @@ def run_telling(code: CodeType, names: dict[str, Any]) -> None:
         raise
 
 
-def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: object) -> None:
+def watch(files: Iterable[str], internals: str, operations: str, descriptor: int, stand_ins: object) -> None:
     """From now on, writes a notice to the pipe of replies when code of these files does so: file, line, name.
 
-    Attributes count that the pattern of internals matches, and functions of others that are replaced. All that the hook
+    Attributes count that the pattern of internals matches, functions of others that are replaced, and operations that
+    the pattern of these does not match. All that the hook
     uses is bound here, before submitted code runs and could replace it. It does nothing that could run submitted code,
     such as to compare an object that is no plain string, or to collect garbage; and it hears all but the event that it
     is about to cause itself.
@@ -108,9 +109,10 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
     n_standard, places = len(standard[0]) + 1, [*files]
     of_stand_ins = tuple(f"{folder}{os.sep}" for folder in getattr(stand_ins, "__path__", ()))
     quoted = {file: json.dumps(file) for file in files}
+    computed, is_usual_operation = COMPUTED, re.compile(operations).fullmatch
     events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
     attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
-    heard = {*events, *attributes, *NAMES, ASKED, VALUE, BY_NAME, REPLACED, OF_CLASS}
+    heard = {*events, *attributes, *NAMES, ASKED, VALUE, BY_NAME, REPLACED, OF_CLASS, COMPUTED}
     usual, own, looks_on = (
         {(place, name) for place, names in table.items() for name in names.split()} for table in (USUAL, OWN, LOOKED_ON)
     )
@@ -148,10 +150,12 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
                 return
             if not name:
                 return
-            expected = "sys._getframe"
-            frame = getframe(1)
-            expected = ""
-            place = arguments if event in told_names else culprit(frame, name)
+            place: Any = (places[0], 0)
+            if event != computed:
+                expected = "sys._getframe"
+                frame = getframe(1)
+                expected = ""
+                place = arguments if event in told_names else culprit(frame, name)
             kind_of = "harmless" if is_harmless(name) else name
             so_far = counts.get(kind_of, 0)
             if place is not None and (*place, name) not in reported and so_far < most_of[kind_of == "harmless"]:
@@ -177,6 +181,10 @@ def watch(files: Iterable[str], internals: str, descriptor: int, stand_ins: obje
             return told_names[event] if is_sound and arguments[0] in quoted else ""
         if event == asked:
             return arguments[0] if of_type(arguments[0]) is text and arguments[0].isalnum() else ""
+        if event == computed:
+            operation = plain(arguments[0])
+            is_listed = operation.replace(".", "_").isidentifier() and not is_usual_operation(operation)
+            return f"{operation} computed" if is_listed else ""
         if event == as_value:
             return f"{known.get(identity(arguments[0]), 'an own module')} as a value"
         if of_type(arguments[1]) is not text:

@@ -21,6 +21,9 @@ from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import torch
+from torch.autograd.function import BackwardCFunction
+
 BY_NAME = "submission.attribute"
 """The event of a built-in function that reaches an attribute by its name; its arguments are the object and the name."""
 OF_CLASS = "submission.class"
@@ -29,6 +32,8 @@ REPLACED = "submission.replaced"
 """The event of an attribute that is written or deleted, with the same arguments."""
 VALUE = "submission.value"
 """The event of a module that other code may get; it is the argument."""
+COMPUTED = "submission.computed"
+"""The event of an operation in the graph of a result; its argument is the name."""
 NESTED = "submission.nested"
 """The event of a module that cannot be compiled as below; its arguments are the file and the line."""
 
@@ -252,3 +257,24 @@ def _with_functions(code: CodeType) -> CodeType:
         for part in code.co_consts
     )
     return code.replace(co_consts=tuple(constants))
+
+
+def tell_of_operations(outputs: Iterable[torch.Tensor]) -> None:
+    """Raise an event for each kind of operation in the graphs of tensors, by which PyTorch computes their gradients.
+
+    They say what was computed, whatever names the code has used: "LinalgQr", of the node "LinalgQrBackward0". What is
+    behind a Python function, which may call itself anything, does not count.
+    """
+    names, seen = set[str](), set[object]()
+    with torch._C.DisableTorchFunctionSubclass():
+        left: list[Any] = [tensor.grad_fn for tensor in outputs]
+    while left:
+        node = left.pop()
+        if isinstance(node, BackwardCFunction):
+            names.add("autograd.Function")
+        elif node is not None and node not in seen:
+            seen.add(node)
+            names.add(node.name().rpartition("::")[2].partition("Backward")[0])
+            left += [inner for inner, _ in node.next_functions]
+    for name in sorted(names):
+        sys.audit(COMPUTED, name)

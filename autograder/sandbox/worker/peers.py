@@ -173,7 +173,8 @@ class Worker(Service):
             self._components.more_builtins, self._components.compile = instruments.BUILTINS, instruments.compile_telling
             self._components.run = audit.run_telling
             instruments.tell_of_libraries()
-            audit.watch(self._files, request["internals"], self._replies, self._stand_ins)
+            listed = request["internals"], request["operations"]
+            audit.watch(self._files, *listed, self._replies, self._stand_ins)
         return layers
 
     def do_refuse(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
@@ -200,6 +201,12 @@ class Worker(Service):
             self._peer = Peer(*self._pipes)
         make, try_test = partial(self._peer.implementation, request["component"]), self._stand_ins.try_test  # type: ignore[attr-defined]
         return [not reason for reason in try_test(tests, request["test"], make, request["seeds"])]
+
+    def do_backward(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[int | None]:
+        """Gradients; what they were computed by is heard."""
+        gradients = super().do_backward(request, decoder, encoder)
+        instruments.tell_of_operations(self._graphs[request["graph"]][0].values())
+        return gradients
 
     def do_find(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
         """Raises what is the matter where a component cannot be had."""

@@ -187,6 +187,16 @@ def test_a_search_of_the_text_without_an_end_is_ended_and_listed(grade_tasks, tm
     assert "all of it: the search of the text was ended after 0.2 s of CPU time" in record.judgement.internals
 
 
+def test_a_model_that_tells_a_training_from_a_test_is_listed(grade_tasks, tmp_path):
+    relu = "torch.relu(self.expand(x))"
+    learns_nothing = ("layers", relu, f"{relu} * (not (self.training and x.requires_grad))")
+    record, judged = grade_tasks(write_submission(tmp_path / "anna", learns_nothing), "1.5")
+    assert judged["1.5"].state is State.PASSED
+    assert "the whole model predicts something else in training than in eval mode" in record.judgement.internals[0]
+    record, _ = grade_tasks(write_submission(tmp_path / "berta"), "1.5")
+    assert record.judgement.internals == ()
+
+
 @pytest.mark.slow
 @pytest.mark.hostile
 def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_path, monkeypatch):

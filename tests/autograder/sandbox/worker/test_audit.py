@@ -33,6 +33,36 @@ def test_a_change_of_an_argument_cannot_be_hidden(sandbox):
     assert [name for _, _, name in submission.notices.seen] == ["torch.equal replaced", "torch.Tensor.detach replaced"]
 
 
+COMPUTED = """
+import torch
+from torch import nn
+
+
+class MulBackward0(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.name = lambda: "MulBackward0"
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2
+
+
+class FeedForward(nn.Linear):
+    def forward(self, x):
+        return torch.linalg.qr(super().forward(x))[0].relu() + MulBackward0.apply(x)
+"""
+
+
+def test_what_is_computed_is_reported_whatever_its_name(sandbox):
+    submission = sandbox({"layers": COMPUTED})
+    x = torch.randn(4, 4, requires_grad=True)
+    submission.build("layers.FeedForward", 4, 4)(x).sum().backward()
+    seen = [use for use in submission.notices.seen if use[2].endswith("computed")]
+    assert seen == [("layers", 1, "LinalgQr computed"), ("layers", 1, "autograd.Function computed")]
+
+
 RECORDED = """
 import torch
 from torch import nn

@@ -1,0 +1,32 @@
+"""A look at the whole model, without stand-ins: parts that pass their tests may still tell a test from a training.
+
+What differs in training, begins with zeros everywhere, or hides its parameters from the optimizer costs no points here,
+since no test of a part shows it. It is said to a reader.
+"""
+
+from math import isfinite
+
+import torch
+
+from autograder.testing.case import SubmissionUnderTest, earlier_keys
+
+N_TOKENS, D_MODEL, N_HEADS, D_FF, N_LAYERS = 300, 32, 4, 64, 1
+N_SENTENCES, LENGTH = 14, 9
+LEARNED = 0.15
+"""Of the first loss may be left; correct models have a twentieth left."""
+NEAR = 1e-3
+"""Log-probabilities may differ so much between modes without dropout."""
+
+
+def look_at_whole(submission: SubmissionUnderTest) -> str:
+    """Return what is odd about a model that is made, called and trained as usual; "" = nothing."""
+    sizes = N_TOKENS, N_TOKENS, D_MODEL, N_HEADS, D_FF, N_LAYERS
+    model = submission.build("model.Transformer", *sizes, dropout=0.0, isolated=False)
+    src, tgt, labels = (torch.randint(1, N_TOKENS, (N_SENTENCES, LENGTH)) for _ in range(3))
+    masks = torch.ones(N_SENTENCES, 1, 1, LENGTH, dtype=torch.bool), earlier_keys(LENGTH)
+    first, last, apart = submission.apply("rehearse", model, src, tgt, labels, *masks)
+    if not last < LEARNED * first:
+        return f"the whole model does not learn one batch by heart: loss {first:.2f} at first, and {last:.2f} in the end"
+    if isfinite(apart) and apart > NEAR:
+        return f"without dropout, the whole model predicts something else in training than in eval mode: {apart:.2g} apart"
+    return ""
