@@ -195,6 +195,20 @@ def test_an_answer_about_the_trained_model_gets_a_reply():
         tell_hunts("anna", SOURCES, ASSIGNMENT, "E")
 
 
+def test_no_figure_fits_two_mistakes_alike():
+    """With these three BLEU is about 0.5, and nothing changes with the batch: only an experiment tells them apart."""
+    mild = (
+        "multiplied by the root of the vocabulary",
+        "forbids a position to attend to itself",
+        "only as many keys as",
+    )
+    for student in range(60):
+        description, right = draw_model(str(student), ASSIGNMENT)
+        options = dict(re.findall(r"^([ABCD]): (.+)$", description, re.MULTILINE))
+        found = {letter for letter, option in options.items() if any(words in option for words in mild)}
+        assert right not in found or found == {right}
+
+
 def test_code_is_replaced_in_its_place_alone():
     text = "é = 'ß'; y = f(x,\n  2)  # why\nz = 1"
     [_, statement, _] = ast.parse(text).body
