@@ -43,6 +43,8 @@ N_OPTIONS = len(LETTERS)
 TYPED = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 NEAR = 0.011
 """Tolerance for numbers that people compute, who may round to two decimals."""
+CLEARLY = 0.05
+"""Least difference of a wrong option in one of its numbers: (0.02, 0.98) is too near (0, 1) without a calculator."""
 LONGEST_ANSWER, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS, LARGEST = 200, 40, 60, 4, 1e4
 NOT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp, ast.Lambda)
 
@@ -210,12 +212,17 @@ def value_question(versions: Versions, draw: random.Random) -> Question | None:
         texts = [change.text for change in draw.sample(above, min(len(above), MOST_TRIED))]
         others = [numbers_in(scene, _sights(versions, scene, [place], text), draw) for text in texts]
         held = dict.fromkeys(numbers for _, numbers in itertools.chain(values, *others))
-        question = about_numbers(scene, place, right)
         alike = [numbers for numbers in held if numbers.count(",") == right.count(",")]
-        wrong = [numbers for numbers in alike if not question.is_answered(numbers)]
+        wrong = [numbers for numbers in alike if _differ_clearly(numbers, right)]
         if len(wrong) >= N_OPTIONS - 1:
-            return _with_options(versions, question, wrong, draw)
+            return _with_options(versions, about_numbers(scene, place, right), wrong, draw)
     return None
+
+
+def _differ_clearly(numbers: str, others: str) -> bool:
+    """True of two lists of as many numbers, in words, of which one could not be mistaken for the other."""
+    pairs = zip(numbers.split(","), others.split(","), strict=True)
+    return any(abs(float(a) - float(b)) >= CLEARLY for a, b in pairs)
 
 
 def about_random(versions: Versions) -> str:
