@@ -120,8 +120,10 @@ def calls_of_attention(submission: SubmissionUnderTest, case: Case) -> Calls:
     return {
         "4 queries, 5 keys, `mask=None`": lambda: attend(4, 5),
         "4 queries, 5 keys, a mask of padding (2, 1, 1, 5)": lambda: attend(4, 5, PADDING),
-        "4 queries, 5 keys, a mask (4, 5) that is not the same for all queries": lambda: attend(4, 5, some),
-        "4 queries, 5 keys, a mask (4, 5) that forbids one query all keys and others some": lambda: attend(4, 5, none),
+        "4 queries, 5 keys, a mask (4, 5) that allows each query other keys, at least two": lambda: attend(4, 5, some),
+        "4 queries, 5 keys, a mask (4, 5) that allows one query no key, and others at least two": lambda: attend(
+            4, 5, none
+        ),
         "4 queries, 5 keys, a mask (4, 5) that allows everything": lambda: attend(4, 5, some | True),
         "4 queries, a single key, `mask=None`": lambda: attend(4, 1),
         "a single sentence of 4 queries and 4 keys, `mask=None`": lambda: attend(4, 4, b=1),
@@ -170,7 +172,9 @@ def calls_of_norm(submission: SubmissionUnderTest, case: Case) -> Calls:
         "x of shape (2, 4, 6), all zeros": lambda: normalise(0 * x),
         "x of shape (6,)": lambda: normalise(x[0, 0]),
         "x of shape (2, 4, 6), with `epsilon=1.0`": lambda: normalise(x, 1.0),
-        "x of shape (2, 4, 6), in a fresh layer that has not learned anything": lambda: normalise(x, randomised=False),
+        "x of shape (2, 4, 6), in a fresh layer, with gain and shift as your code makes them": lambda: normalise(
+            x, randomised=False
+        ),
     }
 
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from operator import not_
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal, Self, TypeAlias
@@ -82,6 +83,8 @@ class Part(Model):
     diagnosis: Finding | None
     items: tuple[ItemMark, ...] = ()  # the rubric; empty where no tests were judged
     tests: tuple[Test, ...]
+    # Whether people mark it, and nothing is handed in. Written only where it is true: seals of earlier records hold.
+    in_class: bool = Field(default=False, exclude_if=not_)
 
     @model_validator(mode="after")
     def _has_a_score_where_it_has_a_mark(self) -> Self:
@@ -226,6 +229,7 @@ def part_of(result: TaskResult) -> Part:
     task, score = result.task, result.score if result.state.has_mark else None
     of_task = ("number", "title", "components", "extension", "visibility", "points")
     of_result = {name: getattr(result, name) for name in ("state", "message", "traceback", "items")}
+    of_result |= {"in_class": task.by_hand and not task.written}
     of_result |= {"score": score, "diagnosis": result.finding, "tests": result.outcomes}
     return Part.model_validate({name: getattr(task, name) for name in of_task} | of_result)
 

@@ -35,9 +35,10 @@ from .student_lines import listing_of
 from .versions import Versions
 
 MISTAKES, FIGURES = "own_work/trained_mistakes.toml", "own_work/trained_mistakes.jsonl"
-CLEARLY = {"bleu": 0.08, "batch": 0.15}
-"""Differences of figures by which one can tell two models apart, where their losses do not."""
-CLEARLY_IN_LOSS = 0.3
+CLEARLY = {"bleu": 0.2, "loss": 0.3}
+"""Differences of figures by which one can tell from a mistake, without an experiment, which of two models has it."""
+HARDLY, OFTEN = 0.02, 0.15
+"""Shares of translations that change with the batch: one model at most the first, the other at least the second."""
 
 Row = Mapping[str, Any]
 """Figures of one model: see `benchmarks.trained`."""
@@ -208,9 +209,10 @@ def read_mistakes(path: Path) -> list[dict[str, str]]:
 
 
 def _differ(row: Row, other: Row) -> bool:
-    losses = row["loss"], other["loss"]
-    differs = None in losses or abs(losses[0] - losses[1]) >= CLEARLY_IN_LOSS
-    return differs or any(abs(row[name] - other[name]) >= least for name, least in CLEARLY.items())
+    least, most = sorted([row["batch"], other["batch"]])
+    if None in (row["loss"], other["loss"]) or (least <= HARDLY and most >= OFTEN):
+        return True
+    return any(abs(row[name] - other[name]) >= clearly for name, clearly in CLEARLY.items())
 
 
 def _cut(translation: str) -> str:

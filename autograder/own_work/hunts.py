@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +26,7 @@ from ..intake.sources import Sources, tree_of
 from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import expect, fail
 from ..testing.results import CheckFailed, Outcome, State
-from .questions import Question, Scene, about_learned
+from .questions import Question, Scene, about_random
 from .student_lines import Change, definition_of, mixed, todo_in, without_comment
 from .versions import MOST_TRIED, Versions, differ, expect_passed, tensors_of
 
@@ -33,6 +34,8 @@ SEED = 0
 """Of the inputs of tests and calls by which a change is chosen."""
 LEAST_TYPICAL, MOST_TYPICAL, MOST_MISSED = 0.1, 0.6, 0.8
 """Share of the tests that a change should fail: so that all hunts are about as hard; and the largest one."""
+IDLE = re.compile(r"pass|(\w+) = \1")
+"""A changed line that shows at a glance."""
 SCALES = (1.0, 0.01, 30.0)
 MOST_NUMBERS, LONGEST_CODE, LEAST_SHOWN = 4096, 200, 2
 THE_INPUT = "an input that shows it"
@@ -51,7 +54,7 @@ def quiet_changes(versions: Versions, draw: random.Random) -> Iterator[Quiet]:
     others: list[tuple[float, Quiet]] = []
     for change in mixed(versions.changes, draw)[:MOST_TRIED]:
         differing = versions.differing(change.text)
-        if not differing or change.after == "pass" or not versions.keeps_shapes(change.text):
+        if not differing or IDLE.fullmatch(change.after) or not versions.keeps_shapes(change.text):
             continue
         outcomes = versions.judge(change.text)
         missed = [outcome for outcome in outcomes if outcome.state is not State.PASSED]
@@ -208,7 +211,7 @@ def hunt_question(versions: Versions, draw: random.Random) -> Question | None:
         returning = [call for call, result in versions.results()[0].items() if result is not None]
         same = [call for call in returning if call not in differing]
         text = (
-            f"In your `{versions.title}` one line was changed.{about_learned(versions)} "
+            f"In your `{versions.title}` one line was changed. {about_random(versions)} "
             "It now returns something else for "
             f"{draw.choice(sorted(differing))}{f', and still the same for {draw.choice(same)}' if same else ''}.",
             "Which line is it? Why does it lead to this? What would be correct? Which other input shows it? "

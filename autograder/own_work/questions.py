@@ -33,7 +33,7 @@ from ..intake.sources import Sources
 from ..running.collection import InProcessSubmission
 from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import all_equal, fail
-from .student_lines import Change, definition_of, lines_of, listing_of, mixed, todo_in
+from .student_lines import Change, definition_of, lines_of, listing_of, mixed, todo_in, without_comment
 from .versions import MOST_TRIED, Versions, expect_passed
 
 LETTERS = "ABCD"
@@ -43,6 +43,8 @@ N_OPTIONS = len(LETTERS)
 TYPED = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 NEAR = 0.011
 """Tolerance for numbers that people compute, who may round to two decimals."""
+CLEARLY = 0.05
+"""Least difference of a wrong option in one of its numbers: (0.02, 0.98) is too near (0, 1) without a calculator."""
 LONGEST_ANSWER, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS, LARGEST = 200, 40, 60, 4, 1e4
 NOT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp, ast.Lambda)
 
@@ -167,7 +169,8 @@ def numbers_in(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> It
     for place, value in draw.sample(sights, len(sights)):
         held = [] if value.dtype is torch.bool else value.double().flatten().tolist()
         if 0 < len(held) <= MOST_NUMBERS and all(abs(number) < LARGEST for number in held) and held not in given:
-            fitting.setdefault(", ".join(f"{number:.2f}".rstrip("0").rstrip(".") for number in held), place)
+            rounded = [round(number, 2) + 0.0 for number in held]  # no -0 beside 0
+            fitting.setdefault(", ".join(f"{number:.2f}".rstrip("0").rstrip(".") for number in rounded), place)
     yield from ((place, numbers) for numbers, place in fitting.items())
 
 
@@ -209,16 +212,23 @@ def value_question(versions: Versions, draw: random.Random) -> Question | None:
         texts = [change.text for change in draw.sample(above, min(len(above), MOST_TRIED))]
         others = [numbers_in(scene, _sights(versions, scene, [place], text), draw) for text in texts]
         held = dict.fromkeys(numbers for _, numbers in itertools.chain(values, *others))
-        wrong = [numbers for numbers in held if numbers != right and numbers.count(",") == right.count(",")]
+        alike = [numbers for numbers in held if numbers.count(",") == right.count(",")]
+        wrong = [numbers for numbers in alike if _differ_clearly(numbers, right)]
         if len(wrong) >= N_OPTIONS - 1:
             return _with_options(versions, about_numbers(scene, place, right), wrong, draw)
     return None
 
 
-def about_learned(versions: Versions) -> str:
-    """A sentence about the numbers that a module has learned, which are random in the calls: see `calls.py`."""
-    learned = " All its learned numbers are random, and the same before and after, except in a fresh layer."
-    return learned if versions.title[0].isupper() else ""
+def _differ_clearly(numbers: str, others: str) -> bool:
+    """True of two lists of as many numbers, in words, of which one could not be mistaken for the other."""
+    pairs = zip(numbers.split(","), others.split(","), strict=True)
+    return any(abs(float(a) - float(b)) >= CLEARLY for a, b in pairs)
+
+
+def about_random(versions: Versions) -> str:
+    """A sentence about the inputs of the calls, and what a module has learned: see `calls.py`."""
+    learned = ", learned ones too," if versions.title[0].isupper() else ""
+    return f"All numbers that a call does not name{learned} are random, and the same before and after the change."
 
 
 def input_question(versions: Versions, draw: random.Random) -> Question | None:
@@ -229,7 +239,8 @@ def input_question(versions: Versions, draw: random.Random) -> Question | None:
     """
     returning = [call for call, result in versions.results()[0].items() if result is not None]
     tried = [(change, versions.differing(change.text)) for change in mixed(versions.changes, draw)[:MOST_TRIED]]
-    for differs, asked in draw.sample(((True, "no longer return the same"), (False, "still return the same")), 2):
+    kinds = (True, "no longer return the same, or raise an exception"), (False, "still return the same")
+    for differs, asked in draw.sample(kinds, 2):
         splits = [
             (change, [call for call in returning if (call in calls) is differs])
             for change, calls in tried
@@ -241,9 +252,11 @@ def input_question(versions: Versions, draw: random.Random) -> Question | None:
             change, right = draw.choice([split for split in splits if call in split[1]])
             wrong = [other for other in returning if other not in right]
             likely = [other for other in wrong if other in often]
-            line = f"This line of your `{versions.title}` is changed.{about_learned(versions)}"
+            line = f"This line of your `{versions.title}` is changed. {about_random(versions)}"
             text = f"{line} Which of these calls would {asked}?"
             number = versions.number(change.line)
+            before, after = map(without_comment, (change.before, change.after))
+            change = replace(change, before=before, after=after)
             question = Question("input", versions.name, (text,), call, change=change, marked=number)
             return _with_options(versions, question, likely if len(likely) >= N_OPTIONS - 1 else wrong, draw)
     return None

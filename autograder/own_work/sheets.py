@@ -48,7 +48,6 @@ HUNT: Mapping[str, tuple[Ask, str]] = {"hunt": (hunt_question, "CALLS")}
 TEMPLATES = Path(__file__).parent / "templates"
 KEY, ANSWERS = "key.json", "answers.csv"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
-NO_MORE = "no more fit this code"
 NONE = "-"
 """In the place of a letter: no answer."""
 
@@ -69,11 +68,12 @@ class Sheet:
     name: str
     questions: tuple[Question, ...] = ()
     reason: str = ""  # why there are too few
+    is_all: bool = False  # nothing is missing or wrong: no more questions fit this code
 
     @property
     def n_marked(self) -> int:
         """The right answers that give all points of a sitting: as to a whole sheet, if code is missing or wrong."""
-        return len(self.questions) if self.reason == NO_MORE else N_IN_A_SITTING
+        return len(self.questions) if self.is_all else N_IN_A_SITTING
 
 
 class Examiner:
@@ -98,8 +98,10 @@ class Examiner:
         components = [InSandbox(name, intake, self._bench, seed) for name in written]
         questions = self._draw(components, seed)
         questions.sort(key=lambda question: names.index(question.component))
-        reason = "" if len(questions) == self._n_questions else why_no_more(names, components)
-        return Sheet(key, name, tuple(questions), reason)
+        if len(questions) == self._n_questions:
+            return Sheet(key, name, tuple(questions))
+        reason = why_no_more(names, components)
+        return Sheet(key, name, tuple(questions), reason or "no more fit this code", is_all=not reason)
 
     def _draw(self, components: list[InSandbox], seed: int) -> list[Question]:
         """Draw questions of different kinds about different components, as far as there are any."""
@@ -119,7 +121,7 @@ class Examiner:
 
 
 def why_no_more(names: Sequence[str], components: Sequence[InSandbox]) -> str:
-    """Return why there are fewer questions than there should be."""
+    """Return what is missing or wrong where there are fewer questions than there should be; "" where nothing is."""
     if not components:
         return "none of the components that are asked about is in the submission"
     written = {component.name for component in components}
@@ -131,7 +133,7 @@ def why_no_more(names: Sequence[str], components: Sequence[InSandbox]) -> str:
         "not in the submission:": absent,
         "cannot run without other components:": stuck,
     }
-    return "; ".join(f"{why} {', '.join(some)}" for why, some in reasons.items() if some) or NO_MORE
+    return "; ".join(f"{why} {', '.join(some)}" for why, some in reasons.items() if some)
 
 
 def write_sheets(sheets: Sequence[Sheet], title: str, output: Path) -> list[Path]:

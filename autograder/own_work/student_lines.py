@@ -6,10 +6,11 @@ Changes are what the mutation operators make of simple statements, as far as som
 from __future__ import annotations
 
 import ast
+import copy
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from foundation.texts import with_comment
@@ -22,6 +23,8 @@ from .operators import mutations, own_attribute
 MOST_TESTS = 40
 """Of one class."""
 COMMENT = re.compile(r"\s*(#.*)?\r?")
+BEFORE_COMMENT = re.compile(r"""((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^#"'])*)#""")
+"""Code up to a comment: no sign within quotation marks begins one."""
 
 NESTED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 WHOLE = (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript)
@@ -83,6 +86,16 @@ def lines_of(component: str, sources: Sources) -> dict[int, str]:
     return {n: line.rstrip() for n, line in numbered if n not in hidden and not COMMENT.fullmatch(line)}
 
 
+def helpers_of(component: str, sources: Sources, known: Collection[str]) -> list[str]:
+    """Return the other definitions of its module that a component needs, also by way of others, but known ones."""
+    definitions = definitions_of(sources[component.partition(".")[0]][1])
+    needed = [component.partition(".")[2]]
+    for name in needed:  # which grows
+        names = (node.id for node in ast.walk(definitions[name]) if isinstance(node, ast.Name))
+        needed += dict.fromkeys(n for n in names if n in definitions and n not in known and n not in needed)
+    return needed[1:]
+
+
 def _says_nothing(node: ast.stmt) -> bool:
     """True of a docstring, another constant, or an import."""
     is_constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -134,6 +147,41 @@ def with_code(text: str, node: ast.stmt | ast.expr, code: str) -> str | None:
     return None if isinstance(tree_of(changed), SyntaxError) else changed
 
 
+def with_part(text: str, part: ast.stmt | ast.expr, other: ast.AST) -> str | None:
+    """Return a module's text with another statement or expression in place of a part; None where it is not Python.
+
+    All else stays as it is written, and parentheses stand only where they are needed: the style of a line does not
+    give a change away.
+    """
+    code = ast.unparse(AsWritten(text).visit(copy.deepcopy(other)))
+    if not isinstance(part, ast.expr):
+        return with_code(text, part, code)
+    grouped, places = with_code(text, part, f"({code})"), [part]
+    line, start, end = text.split("\n")[part.lineno - 1].encode(), part.col_offset, part.end_col_offset or 0
+    if isinstance(other, WHOLE) and line[:start].endswith(b"(") and line[end:].startswith(b")"):
+        wider = copy.copy(part)
+        wider.col_offset, wider.end_col_offset = start - 1, end + 1
+        places.insert(0, wider)
+    for version in (with_code(text, place, code) for place in places):
+        if version and grouped and ast.dump(ast.parse(version)) == ast.dump(ast.parse(grouped)):
+            return version
+    return grouped
+
+
+class AsWritten(ast.NodeTransformer):
+    """Leaves each number and each string of a module's text as it is written there: `-1e9`, "bhqk"."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def visit_Constant(self, node: ast.expr) -> ast.expr:  # noqa: N802
+        """Put its code in its place, unless it is a new one."""
+        segment = ast.get_source_segment(self._text, node) if hasattr(node, "lineno") else None
+        return ast.Name(segment) if segment else node
+
+    visit_JoinedStr = visit_Constant  # noqa: N815
+
+
 @dataclass(frozen=True)
 class Change:
     """A change of one line."""
@@ -145,13 +193,10 @@ class Change:
     kind: str  # of slip
 
 
-def slips(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tuple[str, ast.stmt | ast.expr, str]]:
-    """The kind of each slip in a statement of a function, the part that is replaced, and the code in its place.
-
-    All else stays as it is written: the style of a line does not give a change away.
-    """
+def slips(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tuple[str, ast.stmt | ast.expr, ast.AST]]:
+    """The kind of each slip in a statement of a function, the part that is replaced, and the code in its place."""
     if isinstance(statement, (ast.Expr, ast.AugAssign)):
-        yield "statements", statement, "pass"
+        yield "statements", statement, ast.Pass()
     kinds = arguments_of(function)
     called = {own_attribute(call.func) for call in calls_in(function)} - {""}
     making = [call for call in calls_in(statement) if makes(call)]
@@ -167,14 +212,15 @@ def slips(statement: ast.stmt, function: ast.FunctionDef) -> Iterator[tuple[str,
         for kind, other in mutations(node, alike, called):
             is_unpacked = node is unpacked and not isinstance(other, (ast.Call, ast.Tuple))
             if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other) and not is_unpacked:
-                yield kind, node, ast.unparse(other)
+                yield kind, node, other
         if own is not None and own.endswith("None"):
-            yield "not_passed_on", node, "None"
+            yield "not_passed_on", node, ast.Constant(None)
 
 
 def without_comment(line: str) -> str:
     """A line without the comment at its end."""
-    return line.partition("  #")[0]
+    code = BEFORE_COMMENT.match(line)
+    return code[1].rstrip() if code else line
 
 
 def changes_of(component: str, sources: Sources) -> list[Change]:
@@ -183,16 +229,10 @@ def changes_of(component: str, sources: Sources) -> list[Change]:
     changes: dict[tuple[int, str], Change] = {}
     for statement, function in statements_in(definition_of(component, sources)):
         line = statement.lineno
-        for kind, part, code in slips(statement, function) if statement.end_lineno == line else ():
-            version = with_code(text, part, code)
-            if isinstance(part, ast.expr) and not isinstance(ast.parse(code, mode="eval").body, WHOLE):
-                # Parentheses stand only where they are needed: elsewhere they would give the change away.
-                grouped = with_code(text, part, f"({code})")
-                is_same = version and grouped and ast.dump(ast.parse(version)) == ast.dump(ast.parse(grouped))
-                version = version if is_same else grouped
-            version = version or text
+        for kind, part, other in slips(statement, function) if statement.end_lineno == line else ():
+            version = with_part(text, part, other) or text
             before, after = (module.split("\n")[line - 1].strip() for module in (text, version))
-            if after != before and version.count("\n") == text.count("\n"):
+            if after != before and "--" not in after and version.count("\n") == text.count("\n"):
                 changes.setdefault((line, after), Change(line, before, after, version, kind))
     return list(changes.values())
 

@@ -7,7 +7,7 @@ student who has written it (`boxes.py`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any, TypeVar
@@ -24,7 +24,7 @@ from ..intake.sources import Sources
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.case import Case, SubmissionUnderTest
 from ..testing.results import Outcome, State
-from .student_lines import Change, changes_of, lines_of, without_comment
+from .student_lines import Change, changes_of, helpers_of, lines_of, without_comment
 
 Result = TypeVar("Result")
 
@@ -57,6 +57,7 @@ class Versions(ABC):
         self.text = sources[self.module][1]
         self.task = next(task for task in assignment.tasks if name in task.components)
         self._known: dict[str | None, list[Results]] = {}
+        self._learned: dict[str | None, list[list[list[torch.Size]]]] = {}
 
     @abstractmethod
     def open(self, text: str | None = None) -> AbstractContextManager[Any]:
@@ -82,8 +83,11 @@ class Versions(ABC):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The lines as they are printed: without comments, which could tell what is asked."""
-        return tuple(map(without_comment, self.lines.values()))
+        """The lines as they are printed, and those of helpers: without comments, which could tell what is asked."""
+        known = self.assignment.contract.modules[self.module]
+        helpers = helpers_of(self.name, self.sources, known)
+        parts = [self.lines, *(lines_of(f"{self.module}.{helper}", self.sources) for helper in helpers)]
+        return tuple(without_comment(line) for lines in parts for line in lines.values())
 
     def number(self, line: int) -> int:
         """Return the number in the component's listing of a line of the module."""
@@ -108,18 +112,25 @@ class Versions(ABC):
         """Results of the assignment's calls of the code or of a version, with two sets of inputs."""
         calls = self.table("CALLS")
         if text not in self._known:  # several questions may ask about a version, and each run starts a worker
-            cases = [Case(self.seed + n, f"versions of {self.name}") for n in range(2)]
+            cases = [NotingCase(self.seed + n, f"versions of {self.name}") for n in range(2)]
 
             def see(submission: SubmissionUnderTest) -> list[Results]:
                 return [{call: tensors_of(run) for call, run in calls(submission, case).items()} for case in cases]
 
             self._known[text] = self.look(see, text) or [{}, {}]
+            self._learned[text] = [case.learned for case in cases]
         return self._known[text]
 
     def differing(self, text: str) -> set[str] | None:
-        """Return the calls with another result in a version; None where rounding or the inputs decide that."""
+        """Return the calls with another result in a version; None where rounding or the inputs decide that.
+
+        None, too, where it learns more numbers, or fewer: those of the two could not be the same.
+        """
         seen: list[set[str]] = []
-        for usual, other in zip(self.results(), self.results(text), strict=True):
+        results, others = self.results(), self.results(text)
+        if self._learned[None] != self._learned[text]:
+            return None
+        for usual, other in zip(results, others, strict=True):
             verdicts = {call: differ(usual[call], other.get(call)) for call in usual if other}
             if not verdicts or None in verdicts.values():
                 return None
@@ -135,6 +146,20 @@ class Versions(ABC):
         """True if a version raises no more exceptions, and leaves all shapes as they are."""
         other = self.results(text)[0]
         return all(_shapes(other.get(call)) == _shapes(parts) for call, parts in self.results()[0].items())
+
+
+class NotingCase(Case):
+    """Notes the shapes of the parameters into which it writes random values, for each module."""
+
+    def __init__(self, seed: int, name: str) -> None:
+        super().__init__(seed, name)
+        self.learned: list[list[torch.Size]] = []
+
+    def randomise(self, parameters: Iterable[Tensor], scale: float = 0.5) -> None:
+        """Write random values, and note their shapes."""
+        kept = list(parameters)
+        self.learned.append([parameter.shape for parameter in kept])
+        super().randomise(kept, scale)
 
 
 def differ(result: Sequence[Tensor] | None, other: Sequence[Tensor] | None) -> bool | None:

@@ -8,7 +8,7 @@ import pytest
 from autograder.classroom.grading import grade_class
 from autograder.commands import classes
 from autograder.own_work.questions import Question
-from autograder.own_work.sheets import NO_MORE, Sheet, write_key
+from autograder.own_work.sheets import Sheet, write_key
 
 from ..conftest import ASSIGNMENT, changed_assignment, rows_of, two_tests, words_of
 from .test_classes import MISTAKES
@@ -85,7 +85,7 @@ def test_a_sitting_gives_points(typed, output, tmp_path):
     questions = tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in "ABCD")
     folder = tmp_path / "elsewhere" / "sitting-noon"
     folder.mkdir(parents=True)
-    write_key([Sheet("anna", "Anna", questions, NO_MORE), Sheet("bob", "Bob", questions, "some are wrong")], folder)
+    write_key([Sheet("anna", "Anna", questions, is_all=True), Sheet("bob", "Bob", questions)], folder)
     (folder / "answers.csv").write_text("student,name,answers\nanna,Anna,ABCA\nbob,Bob,A---\n")
     words = ["ask", "--sitting", "noon", "--scan", folder / "answers.csv"]
     words += ["--marks", output, *typed.assignment, "--task"]

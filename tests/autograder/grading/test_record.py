@@ -42,6 +42,15 @@ def test_every_kind_of_submission_gets_a_valid_record(graded, name, tmp_path):
         assert record.run.layers[0] == "seccomp" and re.fullmatch("[0-9a-f]{12}", record.judgement.seed_id)
 
 
+def test_the_seal_of_a_record_from_before_the_newest_field_holds(tmp_path):
+    record = blank()
+    parts = [part.changed(in_class=False) for part in record.judgement.parts]
+    earlier = SEEDS.seal(record.changed(judgement=record.judgement.with_parts(parts)))
+    write_record(tmp_path / "record.json", earlier)
+    assert "in_class" not in (tmp_path / "record.json").read_text() and record != earlier
+    assert SEEDS.has_sealed(read_record(tmp_path / "record.json"))
+
+
 @pytest.mark.slow
 def test_text_of_a_submission_can_forge_no_line_and_steer_no_terminal(graded):
     record = graded("trouble")

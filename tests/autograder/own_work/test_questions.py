@@ -6,14 +6,27 @@ import random
 import re
 
 import pytest
+import torch
 
 from autograder.grading.provenance import Seeds
 from autograder.intake.sources import read_sources
 from autograder.intake.submission import take_in
+from autograder.own_work.boxes import AtHome
 from autograder.own_work.graded import InSandbox
 from autograder.own_work.hunts import hunt_question
-from autograder.own_work.questions import Question, find, input_question, shape_question, tell, value_question
+from autograder.own_work.questions import (
+    Place,
+    Question,
+    Scene,
+    find,
+    input_question,
+    numbers_in,
+    shape_question,
+    tell,
+    value_question,
+)
 from autograder.own_work.sheets import Examiner
+from autograder.own_work.student_lines import without_comment
 from autograder.running.collection import InProcessSubmission
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import State
@@ -73,6 +86,22 @@ def test_numbers_are_those_of_the_line(asked, sampled):
         assert question.answer == ", ".join(f"{number:g}" for number in held)
 
 
+def test_zero_has_no_sign():
+    place = Place(1, 1, 1, "x", True)
+    scene = Scene(NORM, "", None, (torch.ones(2),))
+    assert [*numbers_in(scene, [(place, torch.tensor([-0.0, -0.001]))], random.Random(0))] == [(place, "0, 0")]
+
+
+@pytest.mark.slow
+def test_no_wrong_number_is_nearly_right(asked, sampled):
+    """Scores of 1 and 5 have the weights 0.02 and 0.98; without the scale they would be 0.00 and 1.00."""
+    for seed in sampled(range(4), 2):
+        question, _ = asked(value_question, seed)
+        numbers = {option: [*map(float, option.split(","))] for option in question.options}
+        right = numbers.pop(question.answer)
+        assert all(max(abs(a - b) for a, b in zip(right, wrong, strict=True)) >= 0.05 for wrong in numbers.values())
+
+
 @pytest.mark.slow
 def test_the_call_that_differs_is_the_only_one_with_other_inputs_too(asked, intake, grader, sampled):
     for name in sampled([ATTENTION, NORM], 2):
@@ -80,6 +109,50 @@ def test_the_call_that_differs_is_the_only_one_with_other_inputs_too(asked, inta
         differing = InSandbox(name, intake, grader, 99).differing(question.change.text)
         wanted = "no longer" in question.text[0]
         assert [option for option in question.options if (option in differing) is wanted] == [question.answer]
+
+
+BY_HEAD = """
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self, d_model, d_head):
+        super().__init__()
+        self.maps = nn.ModuleList(nn.Linear(d_model, d_head) for _ in range(3))
+
+
+class MultiHeadedAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads # comments are not shown
+        self.heads = nn.ModuleList([Head(d_model, d_model // n_heads) for _ in range(n_heads)])
+
+    def forward(self, query, key, value, mask=None):
+        found = []
+        for index in range(self.n_heads):
+            inputs = zip(self.heads[index].maps, (query, key, value), strict=True)
+            found.append(scaled_dot_product_attention(*(map(x)[:, None] for map, x in inputs), mask))
+        context, weights = (torch.cat(parts, dim=1) for parts in zip(*found, strict=True))
+        return context.transpose(1, 2).flatten(2), weights
+"""
+
+
+def test_a_version_that_learns_other_numbers_is_not_compared():
+    """More heads than are used: nothing differs, but the numbers that the others have learned."""
+    own = PLAIN + BY_HEAD
+    heads = AtHome("attention.MultiHeadedAttention", sources(attention=own), 0, ASSIGNMENT)
+    assert heads.differing(own.replace("range(n_heads)", "range(d_model)")) is None
+    assert heads.differing(own.replace("return context", "return -context"))
+
+
+def test_helpers_are_printed_below_the_component_without_comments():
+    heads = AtHome("attention.MultiHeadedAttention", sources(attention=PLAIN + BY_HEAD), 0, ASSIGNMENT)
+    assert heads.shown[: len(heads.lines)] == tuple(map(without_comment, heads.lines.values()))
+    assert (
+        heads.shown[3] == "        self.n_heads = n_heads" and heads.shown[len(heads.lines)] == "class Head(nn.Module):"
+    )
+    assert not any("scaled_dot_product_attention(query" in line for line in heads.shown), "it is of the contract"
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ from autograder.own_work.questions import Question
 from autograder.own_work.sheets import (
     ANSWERS,
     KEY,
-    NO_MORE,
     Sheet,
     n_right,
     read_answers,
@@ -87,7 +86,7 @@ def test_what_is_asked_about_and_cannot_be_is_named():
     names, others = ["m.attend", "m.Norm", "m.Layer", "m.Heads"], [component("attend", False, None), norm]
     why = "not all tests pass for attend; not in the submission: Heads; cannot run without other components: Layer"
     assert why_no_more(names, [*others, component("Layer", True, None)]) == why
-    assert why_no_more(["m.Norm"], [norm]) == NO_MORE
+    assert why_no_more(["m.Norm"], [norm]) == ""
 
 
 @pytest.mark.slow
@@ -146,10 +145,11 @@ def test_in_a_browser(tmp_path):
 
 @pytest.fixture
 def key(tmp_path):
-    def sheet(student: str, name: str, right: str, why: str) -> Sheet:
-        return Sheet(student, name, tuple(Question("shape", "", (), letter, tuple("ABCD")) for letter in right), why)
+    def sheet(student: str, name: str, right: str, is_all: bool) -> Sheet:
+        questions = (Question("shape", "", (), letter, tuple("ABCD")) for letter in right)
+        return Sheet(student, name, tuple(questions), "whatever it says", is_all)
 
-    write_key([sheet("a", "Anna", "DDA", "not all tests pass for x"), sheet("b", "=Bela", "ABC", NO_MORE)], tmp_path)
+    write_key([sheet("a", "Anna", "DDA", False), sheet("b", "=Bela", "ABC", True)], tmp_path)
     return read_key(tmp_path)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.record import BY_HAND, new_record
+from autograder.grading.record import new_record
 from autograder.grading.scoring import score
 from autograder.reports.gradescope import as_markdown, as_results, main
 from autograder.testing.results import State, TaskResult
@@ -45,8 +45,10 @@ def test_results_are_complete() -> None:
     results = as_results(record.judged(judged({"E.5": State.NOT_ATTEMPTED, "3.1": State.NOT_ATTEMPTED})))
     left_out = {test["number"]: test.get("status") for test in results["tests"]}
     assert (left_out["E.5"], left_out["3.1"]) == (None, "failed"), "an extension that was skipped has not failed"
-    sitting = TaskResult(ASSIGNMENT.tasks[-1], State.NOT_ATTEMPTED, 0.0, BY_HAND)
-    assert as_results(record.judged([sitting]))["tests"][-1]["output"] == "**marked by hand, in class**"
+    outputs = {test["number"]: test["output"] for test in results["tests"]}
+    assert outputs["E.5"] == "**not attempted**\n\n```text\nwhy\n```", "it is read, and nothing was handed in"
+    results = as_results(record.judged(judged({"E.8": State.NOT_ATTEMPTED})))
+    assert results["tests"][-1]["output"] == "**marked by hand, in class**", "whatever its message"
 
 
 def test_a_failure_of_ours_is_no_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
