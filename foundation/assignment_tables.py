@@ -160,7 +160,7 @@ class Forbidden:
     components: tuple[str, ...] = ()  # those in which kernels and `python` are refused; none = in all
     always: tuple[str, ...] = ()  # as `python`, refused in all components
     internals: Patterns = ""  # dotted names, or ".name" of an attribute, whose uses a person reads
-    operations: Patterns = ".*"  # what PyTorch may compute gradients by, "MatMul"; a person reads where others were used
+    operations: Patterns = ".*"  # what PyTorch may compute gradients by, such as "Mul"; others are read by a person
     usual: Annotated[Mapping[str, str], NAMES] = setting(default_factory=dict)
     # modules, and which of their names nobody has to read: uses of other names in Python's own modules and in these
     # packages are read, too; none = all are usual

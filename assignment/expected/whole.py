@@ -26,7 +26,7 @@ def look_at_whole(submission: SubmissionUnderTest) -> str:
     masks = torch.ones(N_SENTENCES, 1, 1, LENGTH, dtype=torch.bool), earlier_keys(LENGTH)
     first, last, apart = submission.apply("rehearse", model, src, tgt, labels, *masks)
     if not last < LEARNED * first:
-        return f"the whole model does not learn one batch by heart: loss {first:.2f} at first, and {last:.2f} in the end"
+        return f"the whole model does not learn one batch by heart: loss {first:.2f} at first, {last:.2f} in the end"
     if isfinite(apart) and apart > NEAR:
-        return f"without dropout, the whole model predicts something else in training than in eval mode: {apart:.2g} apart"
+        return f"the whole model predicts something else in training than in eval mode, by up to {apart:.2g}"
     return ""
