@@ -94,6 +94,13 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, typed, output, failed):
     assert grade(version="1" * 16) == (0, []) and "changed" not in typed.out
 
 
+def test_marks_that_another_secret_has_sealed_stop_every_command(grade, typed, output, monkeypatch):
+    grade()
+    monkeypatch.setattr("autograder.grading.provenance.term_secret", lambda root: b"the secret of another term")
+    assert grade() == (2, []) and "graded with another secret than data/private/grading_secret.txt" in typed.err
+    assert typed.run("export-marks", output, "--for", "moodle") == 2 and "copy that one here" in typed.err
+
+
 def test_new_points_run_nothing(grade, typed, tmp_path):
     grade()
     path = changed_assignment(tmp_path / "assignment.toml", ("points = 14", "points = 28"))
