@@ -161,13 +161,17 @@ def grade(options: argparse.Namespace) -> int:
     decided = decisions_in(options.output)
 
     def change_for(entry: HandedIn, old: Judgement, new: Judgement) -> Change | None:
-        """The change for the first student of an entry for whom there is any."""
+        """The change for the students of an entry, each with points of their own where decisions differ."""
+        changes: dict[Change, list[str]] = {}
         for member in (member for member in roll.members if member.key == entry.key):
             of_member = decided.get(member.id, NOTHING)
             marks = (mark_of(judgement, of_member, assignment.late, member) for judgement in (old, new))
             if change := change_of(*marks):
-                return change
-        return None
+                changes.setdefault(change, []).append(member.name)
+        if len(changes) < 2:
+            return next(iter(changes), None)
+        points = "; ".join(f"{', '.join(names)} {change.points}" for change, names in changes.items())
+        return Change(points, tuple(dict.fromkeys(line for change in changes for line in change.parts)))
 
     with hold(options.output):
         stored = Results(options.output, conditions.seeds)
