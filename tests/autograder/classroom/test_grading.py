@@ -107,6 +107,7 @@ def test_new_points_run_nothing(grade, typed, tmp_path):
     typed.assignment = ["--assignment", path]
     assert grade() == (1, []) and typed.scores()["bob"] == 94
     assert "1.2 Scaled dot-product attention: 8 → 16 (worth 14 points before, 28" in typed.out
+    assert "\n  anna; carl: 100 of 100 → 114 of 114\n" in typed.out, "alike changes are listed once"
     assert grade("--keep") == (0, []) and typed.scores()["bob"] == 102
 
 
