@@ -153,10 +153,11 @@ def grade(options: argparse.Namespace) -> int:
     conditions = conditions_of(options)
     assignment = conditions.assignment
     roll, entries = class_in(options, assignment, options.output)
+    stored = Results(options.output, conditions.seeds)
     print_sandbox_gaps(assignment)
     write_roll(roll, options.output)  # so that people can decide while it runs
     if options.shard:
-        return grade_share(entries, conditions, options)
+        return grade_share(entries, conditions, stored, options)
     book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
     decided = decisions_in(options.output)
 
@@ -174,7 +175,6 @@ def grade(options: argparse.Namespace) -> int:
         return Change(points, tuple(dict.fromkeys(line for change in changes for line in change.parts)))
 
     with hold(options.output):
-        stored = Results(options.output, conditions.seeds)
         changes = grade_class(entries, conditions, stored, options.again, options.keep, change_for)
         records = stored.records(entry.key for entry in entries)
         decisions = decisions_in(options.output)
@@ -201,12 +201,14 @@ def share(text: str) -> tuple[int, int]:
     raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
 
 
-def grade_share(entries: Sequence[HandedIn], conditions: Conditions, options: argparse.Namespace) -> int:
+def grade_share(
+    entries: Sequence[HandedIn], conditions: Conditions, stored: Results, options: argparse.Namespace
+) -> int:
     """Grades one share of a class; a run without a share then writes the pages, and keeps changes. The exit status."""
     number, of = options.shard
     mine = entries[number - 1 :: of]
     with hold(options.output, is_alone=False):
-        grade_class(mine, conditions, Results(options.output, conditions.seeds), options.again)
+        grade_class(mine, conditions, stored, options.again)
     print(f"share {number} of {of}: {len(mine)} of {counted(len(entries), 'submission')} graded")
     print("once all are done, run the command without --shard: it writes summary and pages")
     return 0

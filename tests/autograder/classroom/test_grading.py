@@ -96,8 +96,11 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, typed, output, failed):
 
 def test_marks_that_another_secret_has_sealed_stop_every_command(grade, typed, output, monkeypatch):
     grade()
+    before = (output / "class.json").read_text()
+    typed.enrol("id,name\nanna,Anna\n")
     monkeypatch.setattr("autograder.grading.provenance.term_secret", lambda root: b"the secret of another term")
     assert grade() == (2, []) and "graded with another secret than data/private/grading_secret.txt" in typed.err
+    assert (output / "class.json").read_text() == before
     assert typed.run("export-marks", output, "--for", "moodle") == 2 and "copy that one here" in typed.err
 
 
