@@ -151,7 +151,9 @@ def read_assignment(path: Path | str = ASSIGNMENT_FILE) -> Assignment:
         fault = error.strerror or str(error)
     except UnicodeDecodeError as error:
         fault = f"line {line_of(error)} is not UTF-8; save the file as UTF-8"
-    except ValueError as error:  # no TOML, a number of thousands of digits, or no assignment
+    except tomllib.TOMLDecodeError as error:
+        fault = f"not TOML, in which text has quotes: {error}"
+    except ValueError as error:  # a number of thousands of digits, or no assignment
         fault = str(error)
     raise UserError(f"{path}: {fault}")
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from dataclasses import field as setting
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,7 +33,8 @@ class Rule:
     def read(self, value: object, place: str) -> Any:
         """The value as the program uses it. Raises: UserError naming the place where it stands."""
         if not self.accepts(value):
-            raise UserError(f"{place} = {value!r}: expected {self.expected}")
+            shown = str(value) if isinstance(value, date) else repr(value)
+            raise UserError(f"{place} = {shown}: expected {self.expected}")
         return self.convert(value)
 
 
@@ -88,7 +89,9 @@ Line: TypeAlias = Annotated[
 ]
 Above0: TypeAlias = Annotated[float, Rule("a number above 0", lambda value: _is_number(value) and value > 0, float)]
 Count: TypeAlias = Annotated[int, Rule("a whole number above 0", lambda value: type(value) is int and 0 < value < 1e9)]
-Percent: TypeAlias = Annotated[float, between(0, 100)]
+Percent: TypeAlias = Annotated[
+    float, Rule("0, or 1 to 100 percent", lambda value: _is_number(value, 0, 100) and not 0 < value < 1, float)
+]
 Patterns: TypeAlias = Annotated[str, Rule("a list of regular expressions that can be joined", _is_patterns, "|".join)]
 
 NAMES = Rule("a table of modules, each with a regular expression for names", _are_names)

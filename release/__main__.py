@@ -7,6 +7,7 @@ from pathlib import Path
 from foundation.assignment_file import read_assignment
 from foundation.command_line import Parser, UserError, print_anywhere, run_command
 from foundation.places import ROOT
+from foundation.texts import first_of
 
 from .build import make_release, write_release
 from .gates import GATES, run_gates
@@ -75,8 +76,8 @@ def run_build(options: argparse.Namespace) -> int:
         return FAILED_CHECK
     changed = write_release(release, root)
     package = release.assignment.package
-    n_changed = sum(name.startswith(f"{package}/") for name in changed)
-    print(f"\nmade  {package}/: {len(release.folder)} files, {n_changed} of them changed: commit them")
+    to_commit = [name for name in changed if name.startswith((f"{package}/", "notebooks/release/"))]
+    print(f"\nmade  {package}/: {len(release.folder)} files; to commit: {first_of(to_commit, 4) or 'none'}")
     for name in release.archives:
         size = len(release.outputs[f"dist/{name}"]) / 1000
         print(f"      dist/{name:<15} {size:4.0f} kB, for {audience_of(name)}")

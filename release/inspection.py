@@ -37,11 +37,11 @@ PACKED = (f"{GRADESCOPE_ZIP}!{COURSE}/own_tests.packed",)
 """For the server only: solutions and known faults to try students' own tests on."""
 
 _MARK = re.compile(
-    r"(?:^\s*# TODO |\bmark\.task_|\{\{(?:task|answer) |^```predict |^task = \"|-m task_)"
+    r"(?:^\s*# TODO |\bmark\.task_|\{\{(?:task|answer) |^```predict |^task = \"|-m task_|\b[Tt]asks? |^\[findings\.\")"
     r"(?P<number>(?:\d+|[eE])[._]\d+)\b",
     re.MULTILINE,
 )
-"""Where a program reads the number of a task: hints above solutions, markers of tests, headings of the prose."""
+"""What is the number of a task: in hints above solutions, markers of tests, headings of the prose, after "task"."""
 _OTHERS = "(?<!section )(?<!sections )(?<!version )"
 _BEFORE = dict.fromkeys((".md", ".toml"), rf"{_OTHERS}(?<![\d.])")
 _BEFORE |= {".py": rf"{_OTHERS}(?<!return )(?<!else )(?:(?<=[A-Za-z] )|(?<=[\"'`]))", ".svg": "task "}
@@ -145,6 +145,8 @@ def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
         for path in files
         if path.suffix in _BEFORE and path.is_file() and "proof/" not in path.as_posix()  # numbers there are no tasks
     }
+    prose = "\n".join(text for path, text in texts.items() if path.suffix == ".md")
+    texts = {path: text for path, text in texts.items() if path.suffix != ".svg" or path.name in prose}  # those shown
     marks = [match["number"] for text in texts.values() for match in _MARK.finditer(text)]
     tests = [text for path, text in texts.items() if path.parent == (root / TESTS)]
     judged = [task for task in assignment.tasks if task.has_component_tests]

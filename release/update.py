@@ -56,9 +56,8 @@ def run_update(options: argparse.Namespace) -> int:
     if not changes and not standing:
         print(f"{folder}: already up to date")
         return 0
-    print(f"{folder}:")
-    print("\n".join(f"  {change.how:<9} {change.path}" for change in changes))
-    print("\n".join(f"  {STANDING} {path}" for path in standing))
+    changed = (f"  {change.how:<9} {change.path}" for change in changes)
+    print("\n".join([f"{folder}:", *changed, *(f"  {STANDING} {path}" for path in standing)]))
     if changes:
         print(f"backup: {apply(folder, changes)}")
     return CONFLICTS if standing or any(change.how in (BESIDE, KEPT) for change in changes) else 0
@@ -130,7 +129,7 @@ def _read(folder: Path, path: str) -> bytes | None:
 
 def _merged(path: str, base: bytes | None, present: bytes, content: bytes) -> bytes | None:
     """The merged content; None where both have changed the same, or the student's cannot be read."""
-    if base is None or not path.endswith((".py", ".ipynb")):
+    if base is None or not path.endswith((".py", ".md", ".ipynb")):
         return None
     try:
         sides = [side.decode("utf-8") for side in (base, present, content)]

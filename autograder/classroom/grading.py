@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tqdm import tqdm
 
 from foundation.command_line import UserError
+from foundation.places import SECRET
 from foundation.processes import Ended, ask_forked, run_forked
 from foundation.texts import first_of, printable
 from foundation.whole_files import make_folder
@@ -55,8 +56,12 @@ class Results:
     """The results of a class, by the keys of its entries."""
 
     def __init__(self, output: Path, seeds: Seeds) -> None:
-        """In an output folder, sealed with the term's secret."""
+        """In an output folder, sealed with the term's secret. Raises: UserError where another has sealed them all."""
         self._output, self._seeds = output, seeds
+        records = [*filter(None, map(read_record, (output / RECORDS).glob("*.json")))]
+        if records and not any(map(seeds.has_sealed, records)):
+            fault = f"graded with another secret than {SECRET}; copy that one here, or name another folder"
+            raise UserError(f"{output}: {fault}")
 
     def kept(self, key: str, folder: str = RECORDS) -> Record | None:
         """The sealed record of an entry: the one that counts, or the one that waits; None where there is none."""

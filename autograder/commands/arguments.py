@@ -112,6 +112,8 @@ def conditions_of(options: argparse.Namespace) -> Conditions:
     if options.references != TEST_REFERENCES or TEST_REFERENCES.exists():
         read_references(options.references)  # so that a mistake shows before the work begins
     assignment = read_assignment(options.assignment)
+    if not options.references.exists() and any(task.threshold for task in assignment.tasks):
+        print(f"note: no BLEU: {options.references} is not there; `python -m data generate` writes it", file=sys.stderr)
     return Conditions(
         assignment,
         options.release,

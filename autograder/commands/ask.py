@@ -25,7 +25,7 @@ from ..grading.submission import open_grader
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..platforms.platform import HandedIn
-from .arguments import CLASS, RUNNING, Commands, add_command, class_in
+from .arguments import CLASS, RUNNING, Commands, add_command, class_in, print_note
 from .marks import THEN, task_of, who_decides
 
 if TYPE_CHECKING:  # needs PyTorch, which other commands do without
@@ -158,8 +158,7 @@ def scan(options: argparse.Namespace) -> int:
         few = "; talk to this student" if 2 * n < len(answers[student]) else ""
         few += f"; points out of {key[student].n}, for lack of correct code" * (key[student].n > len(answers[student]))
         print(f"{key[student].name:<{width}}  {n} of {len(answers[student])}{few}")
-    if missing := len(key) - len(answers):
-        print(f"{counted(missing, 'sheet')} without answers")
+    print_note("no answers", [sheet.name for student, sheet in key.items() if student not in answers])
     if task:
         roll, who = read_roll(options.marks, assignment), who_decides(None)
         # All, before any gets points: partners by their ids, and who has handed in otherwise since.

@@ -153,24 +153,28 @@ def grade(options: argparse.Namespace) -> int:
     conditions = conditions_of(options)
     assignment = conditions.assignment
     roll, entries = class_in(options, assignment, options.output)
+    stored = Results(options.output, conditions.seeds)
     print_sandbox_gaps(assignment)
     write_roll(roll, options.output)  # so that people can decide while it runs
     if options.shard:
-        return grade_share(entries, conditions, options)
+        return grade_share(entries, conditions, stored, options)
     book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
     decided = decisions_in(options.output)
 
     def change_for(entry: HandedIn, old: Judgement, new: Judgement) -> Change | None:
-        """The change for the first student of an entry for whom there is any."""
+        """The change for the students of an entry, each with points of their own where decisions differ."""
+        changes: dict[Change, list[str]] = {}
         for member in (member for member in roll.members if member.key == entry.key):
             of_member = decided.get(member.id, NOTHING)
             marks = (mark_of(judgement, of_member, assignment.late, member) for judgement in (old, new))
             if change := change_of(*marks):
-                return change
-        return None
+                changes.setdefault(change, []).append(member.name)
+        if len(changes) < 2:
+            return next(iter(changes), None)
+        points = "; ".join(f"{', '.join(names)} {change.points}" for change, names in changes.items())
+        return Change(points, tuple(dict.fromkeys(line for change in changes for line in change.parts)))
 
     with hold(options.output):
-        stored = Results(options.output, conditions.seeds)
         changes = grade_class(entries, conditions, stored, options.again, options.keep, change_for)
         records = stored.records(entry.key for entry in entries)
         decisions = decisions_in(options.output)
@@ -197,12 +201,14 @@ def share(text: str) -> tuple[int, int]:
     raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
 
 
-def grade_share(entries: Sequence[HandedIn], conditions: Conditions, options: argparse.Namespace) -> int:
+def grade_share(
+    entries: Sequence[HandedIn], conditions: Conditions, stored: Results, options: argparse.Namespace
+) -> int:
     """Grades one share of a class; a run without a share then writes the pages, and keeps changes. The exit status."""
     number, of = options.shard
     mine = entries[number - 1 :: of]
     with hold(options.output, is_alone=False):
-        grade_class(mine, conditions, Results(options.output, conditions.seeds), options.again)
+        grade_class(mine, conditions, stored, options.again)
     print(f"share {number} of {of}: {len(mine)} of {counted(len(entries), 'submission')} graded")
     print("once all are done, run the command without --shard: it writes summary and pages")
     return 0

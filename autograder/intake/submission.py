@@ -33,6 +33,7 @@ from .sources import (
 from .tree import ARCHIVES, LIMITS, MAX_ARCHIVE_BYTES, TRANSLATIONS, LooseFiles, Tree, is_clutter, list_files, list_zip
 
 SHOWN_NAME, SHOWN_FILES = 120, 3
+MAX_DEPTH = 2  # of archives in archives, in the folder that a platform makes
 MAX_NOTEBOOKS = 20
 MAX_MODULES = 50
 MAX_SOURCE_BYTES = 300_000  # all modules together
@@ -145,8 +146,8 @@ def quote(name: str) -> str:
     return f"'{printable(name, SHOWN_NAME)}'"
 
 
-def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bool = False) -> None:
-    """Takes in the files that count."""
+def take_tree(intake: Intake, tree: Tree, assignment: Assignment, depth: int = 0) -> None:
+    """Takes in the files that count, also of an archive in an archive; `depth` is the number of those around it."""
     tree.give_names_back()
     places = near_places(tree.files, assignment.package)
     place = find_place(places, assignment.contract)
@@ -154,12 +155,12 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bo
     if place is None and translations is None:
         top = [path for path in tree.files if "/" not in path]
         archives = [path for path in top if path.lower().endswith(ARCHIVES)] or top * (len(tree.files) == 1)
-        if len(archives) != 1 or is_archive:
+        if len(archives) != 1 or depth == MAX_DEPTH:
             wanted = ", ".join((*assignment.contract.files[:SHOWN_FILES], "…", TRANSLATIONS))
             reason = f"none of the assignment's files ({wanted}) is in it, or in a folder in it"
             raise RefusedError(f"{reason}; hand in the files themselves, in one folder or .zip")
         inner = list_zip(intake.read(tree, archives[0], archives[0], MAX_ARCHIVE_BYTES))
-        take_tree(intake, inner, assignment, is_archive=True)
+        take_tree(intake, inner, assignment, depth + 1)
         return
     if place is None or place.files & modules_of(assignment.contract):
         select_modules(intake, tree, place or Place(), assignment)

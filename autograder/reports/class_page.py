@@ -262,9 +262,11 @@ def as_regrade_table(changes: Mapping[str, Change], names: Mapping[str, str]) ->
         lines.append(f"{counted(n_waiting, 'mark')} would change, and {stay} until you add --keep:")
     elif n_kept:
         lines.append(f"{counted(n_kept, 'mark')} changed:")
+    alike = dict[tuple[str, tuple[str, ...]], list[str]]()
     for key, change in sorted(changes.items(), key=lambda entry: names[entry[0]].casefold()):
-        lines.append(f"  {printable(names[key], 40)}: {change.points}")
-        lines += [f"    {line}" for line in change.parts]
+        alike.setdefault((change.points, change.parts), []).append(printable(names[key], 40))
+    for (points, parts), students in alike.items():
+        lines += [f"  {'; '.join(students)}: {points}", *(f"    {line}" for line in parts)]
     if n_failed:
         lines.append(f"the grader failed over {n_failed} of them this time, so that the earlier marks stay")
     return "\n".join(lines)

@@ -49,6 +49,9 @@ def test_the_shares_of_a_rubric_that_are_shown_sum_to_the_points():
         ('understanding = "hunts"', "understanding = 'hunts'\npoints = 1", "they stand in [understanding], as hunts"),
         ('credit = "items"', 'credit = "half"', "credit = 'half': expected 'items' or 'all'"),
         ("[release]", "[late]\ndue = 2026-12-18T00:00:00Z\nmost_percent = 200\n[release]", "most_percent = 200: exp"),
+        ("[release]", "[late]\ndue = 2026-12-18\n[release]", "due = 2026-12-18: expected a time with its zone"),
+        ("[release]", "[late]\npercent_per_day = 0.1\n[release]", "percent_per_day = 0.1: expected 0, or 1 to 100"),
+        ("[release]", "[late]\ndue = 18.12.2026\n[release]", "not TOML, in which text has quotes: Expected newline"),
     ],
 )
 def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, message):

@@ -195,6 +195,19 @@ def test_every_place_of_a_dropped_task_is_named(number: str) -> None:
         assert number in text or f"task_{number.replace('.', '_').lower()}" in text
 
 
+def test_a_text_or_a_picture_that_is_shown_is_the_last_place(project: Project) -> None:
+    pictures, handout = project.root / "docs" / "pictures", project.root / "assignment" / "handout.md"
+    pictures.mkdir(parents=True)
+    for name in ("shown.svg", "unused.svg"):
+        (pictures / name).write_text("<text>model.py, task 2.3</text>")
+    before = len(handout.read_text().splitlines())
+    handout.write_text(f"{handout.read_text()}After task 2.4, look at this:\n![all](shown.svg)\n")
+    assert places_of_dropped_tasks(project.root, read_assignment(project.root / "assignment")) == [
+        "docs/pictures/shown.svg:1: names task 2.3, which is not in assignment.toml",
+        f"assignment/handout.md:{before + 1}: names task 2.4, which is not in assignment.toml",
+    ]
+
+
 def test_an_item_that_no_test_names_any_more_is_the_only_place() -> None:
     assignment = read_assignment()
     [first, task, *others] = assignment.tasks

@@ -35,9 +35,12 @@ def update(project: Project, student: Path, run) -> Callable[..., tuple[int, str
 
 @pytest.fixture
 def at_work(project: Project, student: Path) -> Path:
-    """A student has begun a task, and the release has been corrected in four files since."""
+    """A student has begun a task, and the release has been corrected in five files since."""
     edit(student / "student" / "affine.py", '        raise NotImplementedError("TODO 1.1")\n', ANSWER)
     (student / "student" / "helper.py").write_text("MINE = 1\n")
+    with (student / "README.md").open("a") as file:
+        file.write("My note.\n")
+    edit(project.root / "assignment" / "handout.md", "You write", "By Friday, you write")
     edit(project.reference / "affine.py", "TODO 1.1: make", "TODO 1.1: carefully make")
     edit(project.reference / "affine.py", "x W + b, with", "x @ W + b, with")
     edit(project.reference / "loss.py", "a scalar.", "as a scalar.")
@@ -54,6 +57,7 @@ def test_answers_stay_and_news_arrive(update, at_work: Path, run) -> None:
     assert ANSWER in affine and "carefully make" in affine and "x @ W + b, with" in affine
     assert "as a scalar." in (at_work / "student" / "loss.py").read_text()
     assert (at_work / "student" / "helper.py").read_text() == "MINE = 1\n"
+    assert all(text in (at_work / "README.md").read_text() for text in ("By Friday, you write", "My note."))
     for line in ("merged    student/affine.py", "replaced  student/loss.py", "added     student/more.py"):
         assert line in out
     assert f"backup: {at_work / 'before-update-1.zip'}\n" in out

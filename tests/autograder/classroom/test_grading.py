@@ -94,12 +94,23 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, typed, output, failed):
     assert grade(version="1" * 16) == (0, []) and "changed" not in typed.out
 
 
+def test_marks_that_another_secret_has_sealed_stop_every_command(grade, typed, output, monkeypatch):
+    grade()
+    before = (output / "class.json").read_text()
+    typed.enrol("id,name\nanna,Anna\n")
+    monkeypatch.setattr("autograder.grading.provenance.term_secret", lambda root: b"the secret of another term")
+    assert grade() == (2, []) and "graded with another secret than data/private/grading_secret.txt" in typed.err
+    assert (output / "class.json").read_text() == before
+    assert typed.run("export-marks", output, "--for", "moodle") == 2 and "copy that one here" in typed.err
+
+
 def test_new_points_run_nothing(grade, typed, tmp_path):
     grade()
     path = changed_assignment(tmp_path / "assignment.toml", ("points = 14", "points = 28"))
     typed.assignment = ["--assignment", path]
     assert grade() == (1, []) and typed.scores()["bob"] == 94
     assert "1.2 Scaled dot-product attention: 8 → 16 (worth 14 points before, 28" in typed.out
+    assert "\n  anna; carl: 100 of 100 → 114 of 114\n" in typed.out, "alike changes are listed once"
     assert grade("--keep") == (0, []) and typed.scores()["bob"] == 102
 
 

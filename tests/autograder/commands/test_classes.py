@@ -37,7 +37,8 @@ def test_an_interrupt_is_told_in_one_line(typed, monkeypatch):
 
 
 def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("autograder.commands.arguments.TEST_REFERENCES", tmp_path / "none.bpe")  # goes on without
+    missing = tmp_path / "none.bpe"  # goes on without
+    monkeypatch.setattr("autograder.commands.arguments.TEST_REFERENCES", missing)
     submission = tmp_path / "anna.zip"
     submission.write_bytes(b"not an archive")
     record = tmp_path / "records" / "anna.json"
@@ -47,7 +48,8 @@ def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys, monk
     assert "score" not in results and not any("score" in test for test in results["tests"])
     assert {test["extra_data"]["state"] for test in results["tests"]} == {"not graded"}
     assert "expected a folder, a .zip" in results["output"]
-    assert "not graded" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "not graded" in printed.out and f"note: no BLEU: {missing} is not there" in printed.err
 
 
 def test_the_command_writes_records_and_summaries_and_resumes(typed, folder, output, log):

@@ -186,6 +186,18 @@ def test_what_was_to_help_never_costs_points(typed, failed, output, assignment):
     assert [typed.row(name)["1.2"] for name in ("bob", "carl")] == [14, 2]
 
 
+def test_waiting_marks_of_a_group_are_those_of_each_member(typed, failed):
+    typed.enrol("id,name,group\nanna,Anna,G\nbob,Bob,\ncarl,Carl,\ndora,Dora,G\n")
+    typed.grade()
+    assert typed.decide("override", "dora", "--task", "1.2", "--points", "11", "--why", "x") == 0
+    failed[:] = ["1.4"]
+    typed.grade("--again")
+    waiting = re.search(r"  Anna, Dora: Anna .* → (.*); Dora .* → (.*)\n", typed.out)
+    assert waiting, typed.out
+    typed.grade("--again", "--keep")
+    assert [typed.row(name)["score"] for name in ("anna", "dora")] == [float(after) for after in waiting.groups()]
+
+
 def test_waiting_marks_are_those_of_the_summary(typed, failed, output):
     """With decisions by hand and late days; what changes no mark is not counted."""
     typed.grade()

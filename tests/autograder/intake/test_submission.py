@@ -120,7 +120,10 @@ def test_a_folder_around_an_archive(pack, write_zip):
     (folder / "masks.py").write_text("")
     assert take(folder).submitted == {"masks"}
     (folder / "masks.py").unlink()
-    (folder / "work.zip").write_bytes(write_zip([("work.zip", content)]).read_bytes())
+    twice = write_zip([("work.zip", content)]).read_bytes()
+    (folder / "work.zip").write_bytes(twice)
+    assert take(folder).submitted == {"layers"}
+    (folder / "work.zip").write_bytes(write_zip([("work.zip", twice)]).read_bytes())
     assert "hand in the files themselves" in reason(folder)
 
 
