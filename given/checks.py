@@ -80,7 +80,7 @@ def examine(package: Package, pairs: list[Pair], norm_first: bool, device: str) 
     yield "Are the first predictions a guess?", abs(cost.item() - uniform) < NEAR, text
 
     learned = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
-    of_learned = torch.autograd.grad(cost, [*learned.values()], allow_unused=True)
+    of_learned = torch.autograd.grad(cost, [*learned.values()], allow_unused=True) if learned else ()
     gradients = dict.fromkeys(dict(model.named_parameters())) | dict(zip(learned, of_learned, strict=True))
     without = [name for name, gradient in gradients.items() if gradient is None or not gradient.norm() > 0]
     text = f"{len(gradients) - len(without)} of {len(gradients)} do{f'; not {first_of(without, 3)}' if without else ''}"

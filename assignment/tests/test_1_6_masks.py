@@ -21,9 +21,10 @@ TOKENS = {  # rows of ids, the id of padding, and for each row which keys are wo
     "one token": ([[5]], 1, "1"),
     "one sentence": ([[1, 4, 1, 1]], 1, "0100"),
     "equal sizes": ([[6, 1, 1], [1, 6, 1], [6, 6, 1]], 1, "100 010 110"),
+    "large ids": ([[256, 512, 65536, 0], [1024, 32768, 0, 0]], 0, "1110 1100"),
 }
 
-SPECIAL = {"special cases": ["padding at the beginning", "one token", "one sentence", "equal sizes"]}
+SPECIAL = {"special cases": ["padding at the beginning", "one token", "one sentence", "equal sizes", "large ids"]}
 
 
 @pytest.mark.item("padding")
