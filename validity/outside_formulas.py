@@ -242,8 +242,9 @@ class Tested:
                 others.append((matrix.T, None))  # beside others on the right of x
             elif {*parameter.shape} == {d, d_ff}:
                 parts.hidden.append((parameter, bias))
-            elif parameter.numel() in (d * d, 2 * d * d, 3 * d * d):  # joined ones, too
-                n = parameter.numel() // (d * d)
+            elif (n := parameter.numel() // (d * d)) in (1, 2, 3) and parameter.numel() == n * d * (
+                d if bias is None else len(bias) // n
+            ):  # joined ones, too
                 whole = parameter if parameter.shape[1] == d else parameter.T
                 for to, axes in ((parts.maps, (1, n, -1)), (others, (h, n, -1)))[: 1 + (n > 1)]:
                     kinds = whole.view(*axes, d).transpose(0, 1).reshape(n, d, d)  # thirds, or thirds of each head

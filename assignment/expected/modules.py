@@ -14,16 +14,20 @@ import torch
 from torch import Tensor, nn
 
 from autograder.testing.arguments import explained, is_of_dtypes
-from autograder.testing.case import Case, SubmissionUnderTest
-from autograder.testing.fitting import CALL_FAILED, Computation, attempt, leaves_of
+from autograder.testing.case import Case, SubmissionUnderTest, default_dtype
+from autograder.testing.comparison import CLOSE, NEGLIGIBLE, difference
+from autograder.testing.fitting import CALL_FAILED, Computation, attempt, first_part, leaves_of
 from autograder.testing.results import CheckFailed, UnreadableError
 from autograder.testing.subject import Subject
 
-from .search import Component, Draw, Formula, find_formula, learned
+from .search import ROUNDED, Component, Draw, Formula, find_formula, learned
 
 ARGUMENTS = ("query", "key", "value", "mask")
 COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
 """Names of parameters from which PyTorch's parametrisations compute others; the old `weight_norm` has `_g` and `_v`."""
+
+WAYS = 1 - 1e-6, 1.0, 1 + 1e-6
+"""By so much arguments move, which shows the dtype that a module computes in."""
 
 Search = Callable[[Iterable[Formula], Draw], Computation | None]
 """Search for one of some formulas in a component, wherever its parameters stand."""
@@ -74,7 +78,8 @@ def made(
     `any_dtype`, one that cannot take float64 arguments, which `draw` draws, is judged in float32.
     """
     build = partial(submission.build, component, *sizes, **options)
-    is_single = any_dtype and dtype == torch.float64 and not takes_float64(submission, component, build, draw)
+    is_rough = not takes_float64(submission, component, build, draw)
+    is_single = any_dtype and dtype == torch.float64 and is_rough
     module = build(dtype=torch.float32 if is_single else dtype).eval()
     if called_before_with is not None:
         with torch.inference_mode():
@@ -87,7 +92,7 @@ def made(
     def search(formulas: Iterable[Formula], draw_arguments: Draw) -> Computation | None:
         def twin() -> Component:
             other = build(dtype=torch.float64).eval()
-            return Component(other, learned(other), draw_arguments)
+            return Component(other, learned(other), draw_arguments, ROUNDED if is_rough else 1.0)
 
         arguments = draw_arguments(torch.Generator())
         names = ARGUMENTS if len(arguments) > 1 else ("x",)
@@ -111,15 +116,24 @@ def made(
 
 
 def takes_float64(submission: object, component: str, build: Callable[..., nn.Module], draw: Draw) -> bool:
-    """Return True unless a float64 module refuses float64 arguments for their dtype, or returns another one."""
+    """Return True unless a float64 module refuses float64 arguments for their dtype, or computes in another one.
+
+    If a step rounds to float32, such as a softmax, what it returns moves in jumps as its arguments move a little.
+    """
     known = _takes_float64.setdefault(submission, {})
     if component not in known:
         known[component] = True
-        with suppress(*CALL_FAILED), torch.no_grad():  # what else it refuses, tests find
+        with suppress(*CALL_FAILED), torch.no_grad(), default_dtype(torch.float64):  # what else it refuses, tests find
             try:
-                result = build(dtype=torch.float64).eval()(*draw(torch.Generator()))
-                first = result[0] if isinstance(result, (tuple, list)) and result else result
-                known[component] = getattr(first, "dtype", torch.float64) == torch.float64
+                module, chance = build(dtype=torch.float64).eval(), torch.Generator()
+                for parameter in module.parameters():
+                    parameter.copy_(torch.randn(parameter.shape, generator=chance, dtype=torch.float64) / 2)
+                given = draw(chance)
+                moved = [[x * way if x is not None and x.is_floating_point() else x for x in given] for way in WAYS]
+                before, now, after = (first_part(module(*arguments), ("", "")) for arguments in moved)
+                if isinstance(now, Tensor):
+                    jump = difference((before + after) / 2, now)
+                    known[component] = now.dtype == torch.float64 and not NEGLIGIBLE < jump < CLOSE
             except RuntimeError as error:
                 known[component] = not is_of_dtypes(error)
     return known[component]

@@ -31,6 +31,8 @@ With some values a hidden feature is below 0 everywhere, and its numbers have no
 """
 EQUAL, EQUAL_TO_THE_LARGEST = 1e-6, 1e-7
 """How far equal gradients may be apart, relative to themselves and to the largest of all."""
+ROUNDED = 30.0
+"""So many times as far where a step rounds to float32."""
 
 _found: WeakKeyDictionary[object, dict[object, tuple[int, Tensor] | None]] = WeakKeyDictionary()
 """For each submission, by component and sizes: the number of the formula that fits, and the places of its numbers."""
@@ -117,11 +119,12 @@ def normal(*shapes: tuple[int, ...] | None) -> Draw:
 
 @dataclass(frozen=True)
 class Component:
-    """A component in float64 whose parameters may be changed, and how its arguments are drawn."""
+    """A component in float64 whose parameters may be changed, how its arguments are drawn, and how rough it is."""
 
     call: Computation
     parameters: Sequence[Tensor]
     draw: Draw
+    roughness: float = 1.0
     _at_first: list[Tensor] = field(default_factory=list)
 
     @property
@@ -150,7 +153,7 @@ class Component:
         classes, n_idle = torch.zeros(n + sum(formula.counts), dtype=torch.long), 0
         for _ in range(MOST_ROUNDS):
             gradients = self._compare(formula, classes, chance, are_all_judged)
-            finer = None if gradients is None else _split(classes, gradients, n)
+            finer = None if gradients is None else _split(classes, gradients, n, self.roughness)
             if finer is None:
                 return None
             n_idle, classes = 0 if finer.max() > classes.max() else n_idle + 1, finer
@@ -206,21 +209,21 @@ def _are_equal(returned: Sequence[Tensor], wanted: Sequence[Tensor]) -> bool:
     return len(returned) == len(wanted) and all(a.shape == b.shape and difference(a, b) <= TOLERANCE for a, b in pairs)
 
 
-def _split(classes: Tensor, gradients: Tensor, n: int) -> Tensor | None:
+def _split(classes: Tensor, gradients: Tensor, n: int, roughness: float) -> Tensor | None:
     """Finer classes, each of equal gradients; None where one has not as many of the first n numbers as of the others.
 
     Numbers without an effect are an exception: such a parameter has no part in the formula.
     """
     order = gradients.argsort()
     order = order[classes[order].argsort(stable=True)]
-    largest = gradients.abs().max()
-    near = EQUAL * gradients[order][1:].abs() + EQUAL_TO_THE_LARGEST * largest
+    least = roughness * EQUAL_TO_THE_LARGEST * gradients.abs().max()
+    near = roughness * EQUAL * gradients[order][1:].abs() + least
     is_new = (gradients[order].diff() > near) | (classes[order].diff() > 0)
     numbers = torch.cat([torch.zeros(1, dtype=torch.long), is_new.long().cumsum(0)])
     finer = torch.empty_like(classes).scatter_(0, order, numbers)
     ours, theirs = (side.bincount(minlength=int(finer.max()) + 1) for side in (finer[:n], finer[n:]))
     strongest = gradients.new_zeros(len(ours)).scatter_reduce_(0, finer, gradients.abs(), "amax")
-    is_uneven = (ours != theirs) & (strongest > EQUAL_TO_THE_LARGEST * largest)
+    is_uneven = (ours != theirs) & (strongest > least)
     return None if is_uneven.any() else finer
 
 

@@ -104,6 +104,8 @@ def nearest(
     """
     chosen: dict[str, Any] = {}
     smallest = 2.0, math.inf
+    is_double = all(tensor.dtype == torch.float64 for name in judged for tensor in tensors_in(returned[name]))
+    tolerance = TOLERANCE if is_double else TOLERANCE_OF_FLOAT32
     for candidate in candidates:
         result = candidate(*leaves)
         is_one = len(parts) == 1 and not isinstance(result, (list, tuple))
@@ -112,7 +114,7 @@ def nearest(
         error = max((share for share, _ in several), default=0.0), max((largest for _, largest in several), default=0.0)
         if not chosen or error < (smallest[0], MUCH_NEARER * smallest[1]):
             chosen, smallest = wanted, error
-        if smallest[1] < TOLERANCE_OF_FLOAT32:
+        if smallest[1] < tolerance:
             break
     if not chosen:
         fail("the parameters", "some in which the parts can be recognised", "none that fit")
