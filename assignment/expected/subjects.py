@@ -79,8 +79,8 @@ class PartsSubject(Subject):
 
         In x are vectors of zeros, unless a norm of the submission's own may get one, as in pre-norm or a wrong layer:
         what that makes of it costs another task. The axes are b, t and s, the masks "padding", "none", "two axes",
-        "each head", or "a query without keys", which is in one head. An attention of a layer's own, task 1.3 judges
-        with the last two; here its mask is one for all heads.
+        "of x alone", "each head", or "a query without keys", which is in one head, and for a decoder its only mask. An
+        attention of a layer's own, task 1.3 judges with the last two; here its mask is one for all heads.
         """
         case, (b, t, s), d_model = self.case, axes, self.sizes.d_model
         is_own = "Layer" in self.kind and len(self.census.known["A"]) < len(self.parts) - 1
@@ -90,7 +90,9 @@ class PartsSubject(Subject):
             x[1:, -1] = 0
         own: Tensor | None = None
         cross: Tensor | None = None
-        if masks == "padding":
+        if masks == "of x alone":
+            own = case.mask(b, 1, t, t)
+        elif masks == "padding":
             own, cross = case.mask(b, 1, t, t), case.padding_mask(b, s)
             own[..., -1, :] = True  # nothing is forbidden to the last query, or in the last of several sentences
             own[max(1, b - 1) :] = True
@@ -99,8 +101,9 @@ class PartsSubject(Subject):
         elif masks != "none":
             n_heads = 1 if is_own else self.sizes.n_heads
             own, cross = case.mask(b, n_heads, t, t), case.mask(b, n_heads, t, s)
-            if masks == "a query without keys" and not is_own:
-                (own if self.kind == "EncoderLayer" else cross)[0, 0, 0] = False
+            if masks == "a query without keys":
+                (own if self.kind == "EncoderLayer" else cross)[0, 0, 0] &= is_own
+                own = own if self.kind == "EncoderLayer" else None
         if self.kind.startswith("Encoder"):
             return {"x": x, "mask": own}
         return {"x": x, "memory": memory, "src_mask": cross, "tgt_mask": own}

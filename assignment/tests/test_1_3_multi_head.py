@@ -89,9 +89,9 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
 
 
 MASKS = {  # the mask's axes; n_heads and d_head; b, q and k
+    "each query of one head": ("b1qk", (1, 5), (4, 4, 5)),
     "padding, equal sizes": ("b11k", (4, 3), (4, 4, 4)),
     "for all sentences, equal sizes": ("qk", (4, 3), (4, 4, 4)),
-    "each query of one head": ("b1qk", (1, 5), (4, 4, 5)),
     "each query of each head": ("bhqk", (4, 3), (4, 4, 5)),
     "one query of one sentence": ("bh1k", (4, 3), (1, 1, 5)),
     "a wide model": ("b1qk", (12, 11), (2, 3, 4)),

@@ -35,10 +35,11 @@ SHAPES = {  # of x, and where to look
         "by which number is the sum of squares divided? (the docstring says which variance is meant)",
     ),
     "one large feature": ((2, 3, 520), "do all features count, however large?"),
+    "far from zero": ((2, 3, 6), "is everything computed in the dtype of x?"),
     "train mode": ((3, 1, 6), "LayerNorm computes the same in training"),
 }
 SPECIAL = {
-    "special cases": ["a single vector", "two axes", "four axes", "two features", "one feature", "one large feature"]
+    "special cases": ["a single vector", "two axes", "four axes", "two features", "one large feature", "far from zero"]
 }
 
 
@@ -63,6 +64,8 @@ def test_layer_norm(submission: SubmissionUnderTest, case: Case, name: str, dtyp
     x += 50 * F.layer_norm(x, x.shape[-1:]).sign()
     if name == "one large feature":
         x[..., 0] = 5000
+    elif name == "far from zero":
+        x += 1e5
     subject.expect_values({"x": x}, look_at)
 
 

@@ -8,7 +8,7 @@ stand-ins. How such tests are written: `autograder.testing.subject`.
 are vectors of zeros, and s of the memory: x (b, t, d) and mask for the encoder's layer; x, memory (b, s, d), src_mask
 and tgt_mask for the decoder's. The masks, for x and for the memory: "none"; "padding", any mask (b, 1, t, t) and one
 of padding (b, 1, 1, s); "two axes", (t, t) and (t, s); "each head", (b, h, t, t) and (b, h, t, s); "a query without
-keys", the same.
+keys", the same, for the decoder's memory alone; "of x alone", any mask (b, 1, t, t).
 
 Layers are in eval mode, which must switch off their dropout of 0.3; masks, gradients and side effects are judged
 without dropout, so that this mistake costs one item. Rows in float32 run without gradients, all others in float64. A
@@ -64,15 +64,16 @@ MASKS = {  # likewise, and which masks
     "padding masks": ((2, 3, 11), (3, 4, 5), "padding"),
     "masks of two axes": ((2, 2, 10), (3, 4, 6), "two axes"),
     "masks of each head": ((2, 3, 11), (2, 3, 4), "each head"),
-    "a query without keys": ((2, 3, 11), (2, 3, 4), "a query without keys"),
+    "a query without keys": ((2, 3, 11), (2, 4, 4), "a query without keys"),
     "equal sizes": ((3, 1, 3), (3, 3, 3), "padding"),
     "many positions": ((1, 4, 9), (2, 66, 70), "padding"),
+    "no mask for the memory": ((2, 2, 10), (2, 4, 4), "of x alone"),
 }
 
 SPECIAL = {"special cases": ["one position", "many positions"]}
 ROWS = in_dtypes(CASES, in_float32=["fewer queries than keys"])  # with norm_first only these two:
 OF_EXTENSIONS = [("fewer queries than keys", torch.float32), ("one position", torch.float64)]
-ROWS_OF_MASKS = in_dtypes(MASKS, in_float32=["padding masks"])  # likewise:
+*ROWS_OF_MASKS, OF_DECODERS = in_dtypes(MASKS, in_float32=["padding masks"])  # likewise:
 MASKS_OF_EXTENSIONS = [("padding masks", torch.float32)]
 
 
@@ -88,7 +89,10 @@ def test_layer(
 
 
 @pytest.mark.item("masks")
-@pytest.mark.parametrize("kind, norm_first, name, dtype", rows_of(LAYERS, ROWS_OF_MASKS, MASKS_OF_EXTENSIONS))
+@pytest.mark.parametrize(
+    "kind, norm_first, name, dtype",
+    [*rows_of(LAYERS, ROWS_OF_MASKS, MASKS_OF_EXTENSIONS), *rows_of(LAYERS[1:2], [OF_DECODERS], ())],
+)
 def test_masks(
     submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
