@@ -102,6 +102,7 @@ class Assignment:
     assistants: Literal["none", "tutor", "free"] = "tutor"  # what coding assistants may do
     predictions: bool = True  # whether notebooks ask before they check
     hint_after: rules.Count = 3  # how many failed attempts a hint takes
+    most_bleu: Annotated[float, rules.between(0, 1)] = 1.0  # translations above it are looked at first
 
     @property
     def folder(self) -> Path:

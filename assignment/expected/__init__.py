@@ -7,6 +7,7 @@
     readings.py     embedding, LayerNorm, feed-forward network and multi-headed attention, read
     subjects.py     layers and stacks: made and read
     models.py       whole models, likewise
+    whole.py        a whole model, made, called and trained as usual
     own_parts.py    stacks and models made of layers of their own
     masks.py        masks and numerical safety, where the values are wrong anyway
     dropout.py      of a layer

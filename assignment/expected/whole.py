@@ -1,7 +1,7 @@
-"""A look at the whole model, without stand-ins: parts that pass their tests may still tell a test from a training.
+"""A look at the whole model, without stand-ins: parts that pass their tests may still fail in a training.
 
-What differs in training, begins with zeros everywhere, or hides its parameters from the optimizer costs no points here,
-since no test of a part shows it. It is said to a reader.
+What differs in training, begins with zeros everywhere, or hides its parameters from the optimizer costs no points,
+since no test of a part shows it. A reader gets to know.
 """
 
 from math import isfinite

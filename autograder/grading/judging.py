@@ -124,7 +124,7 @@ class Grader:
 
 
 def look_at_whole(results: Iterable[TaskResult], sandbox: Sandbox, assignment: Assignment) -> list[str]:
-    """What is odd about a submission as a whole, if all of its parts are right; see `expected/whole.py`."""
+    """Reasons to look at a submission as a whole, if all of its parts are right; see `expected/whole.py`."""
     judged = [result for result in results if result.task.points and not result.task.extension]
     module = part_of(assignment, "expected.whole")
     if module is None or any(result.state is not State.PASSED for result in judged):

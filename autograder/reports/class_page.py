@@ -30,7 +30,6 @@ ABOUT = ("id", "name", "submission", "late", "status", "reason", "score", "max_s
 CIRCUMSTANCES = ("late_days", "percent_off", "comments")
 """Columns of summary.csv before and after those of the parts."""
 N_BINS = 20
-MOST_BLEU = 0.75  # more than a model of this assignment reaches
 
 
 def tasks_of(results: Sequence[Result]) -> list[tuple[Part, float | None, dict[str, int]]]:
@@ -95,9 +94,9 @@ def _doubts(record: Record, assignment: Assignment, twins: Sequence[str]) -> Ite
         unwritten = [task.title for task in needed if parts[task.number].state is State.NOT_ATTEMPTED]
         if unwritten:
             yield f"points for BLEU {bleu.value:.2f}, but not written: {first_of(unwritten, 4)}"
-    if bleu.value > MOST_BLEU:
+    if bleu.value > assignment.most_bleu:
         quality = "the translations are the references" if bleu.value > 0.9999 else f"BLEU {bleu.value:.2f}"
-        yield f"{quality}: no model of this assignment is above {MOST_BLEU:g}"
+        yield f"{quality}: no model of this assignment is above {assignment.most_bleu:g}"
     if twins:
         yield f"{TRANSLATIONS} is the same file as that of {first_of(twins, 4)}"
 

@@ -204,7 +204,7 @@ def test_an_answer_about_the_trained_model_gets_a_reply():
 
 
 def test_no_figure_fits_two_mistakes_alike():
-    """With these three BLEU is about 0.5, and nothing changes with the batch: only an experiment tells them apart."""
+    """With these three BLEU is about 0.5, and nothing changes with the batch: only an experiment can separate them."""
     mild = (
         "multiplied by the root of the vocabulary",
         "forbids a position to attend to itself",
