@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import random
 import re
+import shutil
 from copy import copy
 from dataclasses import replace
 from types import SimpleNamespace
@@ -183,6 +184,14 @@ def test_grading_draws_what_home_draws_and_judges_each_answer_by_itself(tmp_path
     assert [end.item for end in result.outcomes if end.state is State.PASSED] == [f"1.2: {LINE}"]
     assert "expected: a list of" in told[f"1.2: {THE_INPUT}"] and "pass the tests of 1.3 first" in told[f"1.3: {LINE}"]
     assert "LayerNorm was not handed in" in told[f"1.4: {LINE}"]
+
+
+def test_hunts_without_answers_are_not_drawn_for_it_takes_longer_than_all_else(tmp_path, grader, monkeypatch):
+    monkeypatch.setattr(graded, "draw_hunt", lambda *given: pytest.fail("drawn"))
+    folder = write_submission(tmp_path / "anna", modules=("attention", "layers"))
+    shutil.copy(SKELETON / "hunts.py", folder)
+    result = graded.judge_own_work(take_in(folder, SKELETON, ASSIGNMENT), TASK, grader, {}, 0)
+    assert result.state is State.NOT_ATTEMPTED
 
 
 @pytest.mark.slow
