@@ -20,6 +20,7 @@ from typing import Annotated, Any
 
 import torch
 
+from autograder.grading.provenance import code_of
 from autograder.intake.cells import as_python, read_notebook
 from autograder.intake.sources import ADAPTERS, names_in
 from autograder.intake.submission import take_in
@@ -270,10 +271,10 @@ def outside(
 
 
 def tests_version() -> str:
-    """Sixteen hex digits for the component tests and all that they expect."""
+    """Sixteen hex digits for the code of the component tests and of all that they expect."""
     paths = [path for room in ("tests", "expected", "stand_ins") for path in sorted((ASSIGNMENT / room).rglob("*.py"))]
     paths += [ROOT / "autograder" / "testing" / f"{name}.py" for name in TESTING]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
+    return hashlib.sha256(b"".join(code_of(path.read_bytes()) for path in paths)).hexdigest()[:16]
 
 
 def counted(rows: list[Row]) -> str:

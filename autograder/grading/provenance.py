@@ -86,7 +86,7 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
     deciding: dict[str, object] = {"Python": platform.python_version()}
     deciding |= {package: version(package) for package in PACKAGES}
     deciding |= {
-        path: hashlib.sha256(file.read_bytes() if name in ROOMS else _code_of(file.read_bytes())).hexdigest()
+        path: hashlib.sha256(file.read_bytes() if name in ROOMS else code_of(file.read_bytes())).hexdigest()
         for name, folder in folders.items()
         for file in folder.rglob("*")
         if file.suffix in KINDS
@@ -100,8 +100,8 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
 
 
 @cache
-def _code_of(content: bytes) -> bytes:
-    """A module that students write, or its solution, without comments and docstrings: mended texts change no mark."""
+def code_of(content: bytes) -> bytes:
+    """A module without comments and docstrings: mended texts change no mark."""
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):  # no Python, in whichever folder an option names
