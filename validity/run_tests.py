@@ -16,7 +16,8 @@ import pytest
 from tqdm import tqdm
 
 from autograder.intake.sources import Sources
-from autograder.running.collection import Collection, InProcessSubmission
+from autograder.running.collection import Collection
+from autograder.running.in_process import InProcessSubmission
 from autograder.sandbox.worker.loading import MissingComponentError
 from autograder.testing.results import CollectionError, Outcome, State
 from foundation.assignment_file import Assignment

@@ -19,7 +19,8 @@ from foundation.command_line import UserError
 from foundation.whole_files import write_whole
 
 from ..intake.sources import Sources, read_sources, tree_of
-from ..running.collection import Collection, InProcessSubmission, run_in_process
+from ..running.collection import Collection, run_in_process
+from ..running.in_process import InProcessSubmission
 from ..testing.results import Outcome, State
 
 HINTS, ATTEMPTS = "hints.json", ".attempts.json"

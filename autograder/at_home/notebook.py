@@ -30,7 +30,8 @@ from ..intake.cells import DEFINITIONS, MOST_NOTES, Cell, Distribution, describe
 from ..intake.names import find_mentions, to_be_read
 from ..intake.sources import IntakeError, Locate, RefusedError, Source, Sources, read_release
 from ..own_work import boxes, questions
-from ..running.collection import Collection, InProcessSubmission, run_in_process
+from ..running.collection import Collection, run_in_process
+from ..running.in_process import InProcessSubmission
 from ..sandbox.worker.loading import describe
 from ..testing.observation import side_by_side
 from ..testing.results import State, TaskResult, explain, judge_task, most_shown, most_telling

@@ -24,16 +24,8 @@ from foundation.texts import last_lines, with_its_comment
 
 from ..intake.names import find_mentions, to_be_read
 from ..intake.sources import IntakeError, read_sources
-from ..running.collection import (
-    IS_COLLECTED,
-    InProcessSubmission,
-    call_test,
-    case_of,
-    classify,
-    dtype_of,
-    item_of,
-    telling_if_long,
-)
+from ..running.collection import IS_COLLECTED, call_test, case_of, classify, dtype_of, item_of
+from ..running.in_process import InProcessSubmission, telling_if_long
 from ..testing import contrast
 from ..testing.case import Case, SubmissionUnderTest, default_dtype
 from ..testing.observation import side_by_side
@@ -136,7 +128,7 @@ class OwnRun:
         self._errors: dict[str, BaseException] = {}  # by node id, of failures
         self._contrasts: dict[str, str] = {}  # of the failures that are shown in full, by node id
         self._failed: set[str] = set()  # test functions
-        self._hopeless: set[str] = set()  # likewise, see `call_test`
+        self._beyond: dict[str, bool] = {}  # see `call_test`
         self._hinted: list[Task] = []  # tasks for which there may be a hint
         self._screen = os.fdopen(os.dup(2), "w")  # before pytest captures what is printed
         config.stash[SUBMISSION] = InProcessSubmission(self._sources, assignment)
@@ -161,7 +153,7 @@ class OwnRun:
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool:
         """Calls a test as grading does."""
-        call_test(pyfuncitem, self._config.stash[SUBMISSION], self._config.stash[SEED], self._hopeless)
+        call_test(pyfuncitem, self._config.stash[SUBMISSION], self._config.stash[SEED], self._beyond)
         return True
 
     @pytest.hookimpl(wrapper=True)

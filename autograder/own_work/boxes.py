@@ -26,7 +26,8 @@ from foundation.command_line import UserError
 
 from ..course.assignment_code import stand_ins_of
 from ..intake.sources import Sources, read_own_sources
-from ..running.collection import Collection, InProcessSubmission, run_in_process
+from ..running.collection import Collection, run_in_process
+from ..running.in_process import InProcessSubmission
 from ..testing.case import SubmissionUnderTest, number_of
 from ..testing.results import Outcome
 from .hunts import SEED, Hunt, check_answer, draw_hunt, hunted, student_of

@@ -30,7 +30,7 @@ from foundation.command_line import UserError
 from ..at_home.hints import hints_for
 from ..course.assignment_code import table_of
 from ..intake.sources import Sources
-from ..running.collection import InProcessSubmission
+from ..running.in_process import InProcessSubmission
 from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import all_equal, fail
 from .student_lines import Change, definition_of, lines_of, listing_of, mixed, todo_in, without_comment

@@ -1,5 +1,6 @@
 """Runs component tests on a submission, in this process or in the sandbox.
 
-collection.py        the tests, collected once, and a submission in this process
+in_process.py        a submission in this process
+collection.py        the tests, collected once
 collected_tests.py   on a sandboxed submission, within limits of time
 """

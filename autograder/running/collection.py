@@ -1,4 +1,4 @@
-"""Component tests, collected with pytest once and run later, and a submission in this process to run them on.
+"""Component tests, collected with pytest once and run later.
 
 pytest collects and is done. A test is then called with its parameters, `submission` and `case`. Other fixtures would
 need pytest's own protocol, which takes as long as a tenth of a whole grading.
@@ -6,16 +6,12 @@ need pytest's own protocol, which takes as long as a tenth of a whole grading.
 
 import inspect
 import io
-import itertools
 import re
 import sys
-import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout
-from functools import partial
-from itertools import takewhile
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
 import pytest
@@ -25,18 +21,11 @@ from torch import Tensor, nn
 from foundation.assignment_file import Assignment, Task
 from foundation.texts import with_its_comment
 
-from ..course.assignment_code import stand_ins_of, where_to_collect
-from ..intake.sources import Locate, Sources, adapt, check_syntax, in_module
-from ..sandbox.worker.loading import Package
-from ..sandbox.worker.running import compile_nothing, parameters_of, settings_kept
+from ..course.assignment_code import where_to_collect
 from ..testing import contrast
-from ..testing.arguments import quotes
 from ..testing.case import Case, SubmissionUnderTest, default_dtype
 from ..testing.results import CheckFailed, CollectionError, Outcome, State, UnreadableError
-
-LONG = 5  # seconds after which a student is told which test is running
-
-_numbers = itertools.count()
+from .in_process import InProcessSubmission, own_lines, telling_if_long
 
 UNUSED = "terminal", "cacheprovider", "logging", "faulthandler", "capture", "unraisableexception", "threadexception"
 """Plugins of pytest that report, or look after what happens in its own process."""
@@ -48,69 +37,6 @@ MAY_BE_OF_STAND_INS = AssertionError, AttributeError, LookupError, RuntimeError,
 
 IS_COLLECTED = pytest.StashKey[bool]()
 """In pytest's stash where the tests are only collected, and run later."""
-
-
-class InProcessSubmission:
-    """The submission in this very process, where a debugger can follow every step.
-
-    What the Python that grades cannot read is refused, too, where a newer one runs.
-    """
-
-    def __init__(self, sources: Sources, assignment: Assignment, locate: Locate = in_module) -> None:
-        """Takes the modules to be tested, the assignment with their contract, and where a student finds a line."""
-        self.contract, self.locate = assignment.contract, locate
-        self._stand_ins = stand_ins_of(assignment)
-        compile_nothing()
-        name = f"submission_{next(_numbers)}"
-        check = partial(check_syntax, version=assignment.python)
-        adapted, modules = adapt(sources, assignment.contract), assignment.contract.modules
-        self.package = Package(adapted, modules, self._stand_ins, name, settings_kept, check=check)
-        self._quotes = {
-            path: partial(_quote, module, text, locate)
-            for module, (path, text) in sources.items()
-            if module != "__main__"  # from which a command is run, which is no news
-        }
-        quotes.update(self._quotes)
-
-    def build(
-        self, component: str, *args: Any, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: Any
-    ) -> nn.Module:
-        """Make an object of a class of the submission; see `SubmissionUnderTest`."""
-        made: nn.Module = self._find(component, isolated)(*args, **kwargs)
-        made = made if dtype is None else made.to(dtype)
-        parameters_of(made)  # refuses what grading refuses
-        return made
-
-    def call(self, component: str, *args: Any, isolated: bool = True, **kwargs: Any) -> Any:
-        """Call a function of the submission."""
-        return self._find(component, isolated)(*args, **kwargs)
-
-    def apply(self, name: str, subject: Any, *args: Any, isolated: bool = True) -> Any:
-        """Call a stand-in that is a function, with an object or a function of the submission."""
-        if isinstance(subject, str):
-            subject = self._find(subject, isolated)
-        return getattr(self._stand_ins, name)(subject, *args)
-
-    def _find(self, component: str, isolated: bool) -> Any:
-        self.package.isolate(component if isolated else None)
-        return self.package.get(component)
-
-    @property
-    def sources(self) -> Sources:
-        """The submission's modules."""
-        return self.package.sources
-
-    def close(self) -> None:
-        """Forgets the submission's modules."""
-        self.package.close()
-        for path, quote in self._quotes.items():
-            if quotes.get(path) is quote:  # no later submission has this file, too
-                del quotes[path]
-
-
-def _quote(module: str, text: str, locate: Locate, number: int) -> str:
-    place = locate(module, number)
-    return f"{place}: {text.split(chr(10))[number - 1].strip()}" if place else ""
 
 
 class AmongOwnParts:
@@ -134,68 +60,50 @@ class AmongOwnParts:
         return self._submission.apply(name, subject, *args, isolated=False)
 
 
-def call_test(item: pytest.Function, submission: SubmissionUnderTest, seed: int, hopeless: set[str]) -> None:
+def call_test(item: pytest.Function, submission: SubmissionUnderTest, seed: int, beyond: dict[str, bool]) -> None:
     """Call a test. One that a component's exception ended may pass among the submission's own other components.
 
-    A component may use more of them than the contract promises, such as the name of a parameter. `hopeless` are test
-    functions that do not pass there either, and are not called twice again.
+    A component may use more of them than the contract promises, such as the name of a parameter. Then all rows of the
+    test raise among stand-ins; `beyond` keeps whether they do.
     """
 
-    def call(submission: SubmissionUnderTest) -> None:
+    def call(row: pytest.Function, submission: SubmissionUnderTest = submission) -> None:
         contrast.begin()
-        known = {"submission": submission, "case": case_of(item, seed), **row_of(item)}
-        item.function(**{name: known[name] for name in inspect.signature(item.function).parameters})
+        known = {"submission": submission, "case": case_of(row, seed), **row_of(row)}
+        row.function(**{name: known[name] for name in inspect.signature(row.function).parameters})
+
+    def raises(row: pytest.Function) -> bool:
+        try:
+            call(row)
+        except Exception as error:
+            return is_raised(error)
+        return False
 
     try:
-        call(submission)
+        call(item)
     except MAY_BE_OF_STAND_INS as error:
-        function = item.nodeid.partition("[")[0]
-        if function in hopeless or classify(error, lambda _: (State.ERROR, ""))[0] is not State.ERROR:
+        group = group_of(item)
+        if group not in beyond:
+            rows = [row for row in item.session.items if isinstance(row, pytest.Function) and group_of(row) == group]
+            beyond[group] = is_raised(error) and all(raises(row) for row in rows if row is not item)
+        if not (beyond[group] and is_raised(error)):
             raise
         try:
-            call(AmongOwnParts(submission))
+            call(item, AmongOwnParts(submission))
         except Exception:
-            hopeless.add(function)
+            beyond[group] = False
             raise error from None
 
 
-def own_lines(frames: traceback.StackSummary) -> list[str]:
-    """The submission's own lines among these, with their places."""
-    lines = [quotes[frame.filename](frame.lineno or 1) for frame in frames if frame.filename in quotes]
-    return [line for line in lines if line]
+def is_raised(error: BaseException) -> bool:
+    """True if an exception is a submission's own, and no finding of a test."""
+    return isinstance(error, MAY_BE_OF_STAND_INS) and classify(error, lambda _: (State.ERROR, ""))[0] is State.ERROR
 
 
-@contextmanager
-def telling_if_long(test: str, screen: TextIO) -> Iterator[None]:
-    """A block in which a test runs: after LONG seconds, a line names it, and where the submission is by then.
-
-    Nothing is said while a library loads, such as the part of PyTorch that its first optimizer needs: it takes seconds.
-    """
-    thread, is_over = threading.get_ident(), threading.Event()
-
-    def watch() -> None:
-        for seconds in itertools.count(LONG, LONG):
-            if is_over.wait(LONG):
-                return
-            frame = sys._current_frames().get(thread)
-            stack = traceback.extract_stack(frame) if frame else traceback.StackSummary()
-            if not is_loading(stack):
-                lines = own_lines(stack)
-                at = f"; now at {lines[-1]}" if lines else ""
-                print(f"\n{test} has been running for {seconds} seconds{at}", file=screen, flush=True)
-                return
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        yield
-    finally:
-        is_over.set()
-
-
-def is_loading(stack: traceback.StackSummary) -> bool:
-    """Return True if an import is what runs, and no line of the submission within it."""
-    frames = [frame.filename for frame in reversed(stack)]
-    return any(name.startswith("<frozen importlib") for name in takewhile(lambda name: name not in quotes, frames))
+def group_of(item: pytest.Function) -> str:
+    """A name of the rows of a test function that are about one component."""
+    tasks = sorted(mark.name for mark in item.iter_markers() if mark.name.startswith("task_"))
+    return " ".join([item.nodeid.partition("[")[0], str(row_of(item).get("kind")), *tasks])
 
 
 class Collection:
@@ -210,7 +118,7 @@ class Collection:
         self.seed = 0
         self.screen: TextIO | None = None  # of a person who is waiting
         self._problems: list[str] = []
-        self._hopeless: set[str] = set()  # see `call_test`
+        self._beyond: dict[str, bool] = {}  # see `call_test`
         self._observed: dict[str, tuple[str, str]] = {}  # by test function, since `hand_over`: a node id, what was seen
         # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
         arguments = [*where_to_collect(assignment), "--disable-plugin-autoload", *(f"-pno:{name}" for name in UNUSED)]
@@ -237,7 +145,7 @@ class Collection:
         """The tests that run from now on get this submission and this seed."""
         self.submission, self.seed = submission, seed
         self._observed.clear()
-        self._hopeless.clear()
+        self._beyond.clear()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Notes why a file cannot be collected."""
@@ -270,7 +178,7 @@ class Collection:
         try:
             with self.limits(item), warnings.catch_warnings(action="ignore"), default_dtype(dtype_of(item)):
                 try:
-                    call_test(item, self.submission, self.seed, self._hopeless)
+                    call_test(item, self.submission, self.seed, self._beyond)
                 except CheckFailed as error:
                     self._look_closer(item, error)
                     raise

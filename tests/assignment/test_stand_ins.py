@@ -10,7 +10,7 @@ import torch
 
 from assignment import stand_ins
 from assignment.stand_ins.components import InputEmbedding
-from autograder.running.collection import InProcessSubmission
+from autograder.running.in_process import InProcessSubmission
 from autograder.sandbox.submission import Sandbox
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT

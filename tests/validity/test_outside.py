@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from autograder.course.catalogue import apply, faults_of
-from autograder.running.collection import InProcessSubmission
+from autograder.running.in_process import InProcessSubmission
 from autograder.testing.results import Outcome, State, judge_task
 from foundation.command_line import UserError
 from validity import outside

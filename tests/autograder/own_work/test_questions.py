@@ -27,7 +27,7 @@ from autograder.own_work.questions import (
 )
 from autograder.own_work.sheets import Examiner
 from autograder.own_work.student_lines import without_comment
-from autograder.running.collection import InProcessSubmission
+from autograder.running.in_process import InProcessSubmission
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import State
 from foundation.command_line import UserError

@@ -22,16 +22,10 @@ import torch
 
 from autograder.intake.sources import check_syntax, read_sources
 from autograder.intake.submission import take_in
-from autograder.running import collection
+from autograder.running import in_process
 from autograder.running.collected_tests import CollectedTests
-from autograder.running.collection import (
-    Collection,
-    InProcessSubmission,
-    case_of,
-    is_loading,
-    run_in_process,
-    telling_if_long,
-)
+from autograder.running.collection import Collection, case_of, run_in_process
+from autograder.running.in_process import InProcessSubmission, is_loading, telling_if_long
 from autograder.sandbox.errors import submission_error
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import CollectionError, Outcome, State
@@ -112,7 +106,7 @@ def test_states_of_what_submitted_code_raises(kind, state):
 
 
 def test_a_test_that_takes_long_is_named_with_the_line_where_it_is(open_model, monkeypatch):
-    monkeypatch.setattr(collection, "LONG", 0.2)
+    monkeypatch.setattr(in_process, "LONG", 0.2)
     screen, last = io.StringIO(), time.monotonic() + 60
     submission = open_model({"layers.py": "def LayerNorm(is_told):\n    while not is_told():\n        pass\n"})
     submission.call("layers.LayerNorm", lambda: True)  # all is imported
@@ -126,7 +120,7 @@ def test_a_test_that_takes_long_is_named_with_the_line_where_it_is(open_model, m
 def test_a_library_that_loads_is_told_from_code_that_runs(open_model, monkeypatch, tmp_path_factory):
     library = tmp_path_factory.mktemp("library")
     monkeypatch.syspath_prepend(library)
-    looking = "import traceback\nfrom autograder.running.collection import is_loading\n"
+    looking = "import traceback\nfrom autograder.running.in_process import is_loading\n"
     (library / "slow_to_load.py").write_text(f"{looking}LOADS = is_loading(traceback.extract_stack())\n")
     submission = open_model({"layers.py": "def LayerNorm(load):\n    return load()\n"})
     assert submission.call("layers.LayerNorm", lambda: import_module("slow_to_load").LOADS)

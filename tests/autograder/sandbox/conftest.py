@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.running.collection import InProcessSubmission
+from autograder.running.in_process import InProcessSubmission
 from autograder.sandbox import layers
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
