@@ -24,7 +24,10 @@ def look_at_whole(submission: SubmissionUnderTest) -> str:
     model = submission.build("model.Transformer", *sizes, dropout=0.0, isolated=False)
     src, tgt, labels = (torch.randint(1, N_TOKENS, (N_SENTENCES, LENGTH)) for _ in range(3))
     masks = torch.ones(N_SENTENCES, 1, 1, LENGTH, dtype=torch.bool), earlier_keys(LENGTH)
-    first, last, apart = submission.apply("rehearse", model, src, tgt, labels, *masks)
+    try:
+        first, last, apart = submission.apply("rehearse", model, [src, tgt, *masks], labels)
+    except NotImplementedError:  # an adapter may leave out `forward`, which the kit gives to students
+        return ""
     if not last < LEARNED * first:
         return f"the whole model does not learn one batch by heart: loss {first:.2f} at first, {last:.2f} in the end"
     if isfinite(apart) and apart > NEAR:

@@ -39,6 +39,8 @@ All others for which an operator has a kernel are replaced, too: `OpOverload._op
 """
 OWN_KEYS = re.compile(r"^(?!debug)(\w+)(?:\[alias\])?: registered", re.MULTILINE)
 """In the dispatcher's table of an operator."""
+CONSTANT = MappingProxyType, tuple, frozenset
+"""Kinds of values that only somebody replaces who wants the worker to do something else."""
 BELOW_THE_DISPATCHER = {
     torch._C: (
         *("_jit_to_static_module", "_fuse_to_static_module", "parse_ir", "_create_function_from_graph"),
@@ -135,11 +137,11 @@ def find(name: str) -> Any:
 
 
 def contents_of(namespaces: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """The members of classes, and the functions and fixed tables of modules and objects, with functions' code."""
+    """The members of classes, and the functions and constants of modules and objects, with functions' code."""
     members = list[Any]()
     for names in namespaces:
         for value in names.values():
-            if isinstance(names, MappingProxyType) or callable(value) or type(value) is MappingProxyType:
+            if isinstance(names, MappingProxyType) or callable(value) or type(value) in CONSTANT:
                 members += [value, value.__code__ if type(value) is FunctionType else None]
     return members
 
