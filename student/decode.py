@@ -88,10 +88,10 @@ def beam_decode(
     """Keeps the `beam_size` best beginnings of each sentence instead of one.
 
     The beam of a sentence has `beam_size` places. At each step the extensions with the highest log p fill the free
-    places; a hypothesis that ends keeps its place and gets the score log p / length ** length_penalty, where eos
-    counts as a token (Wu et al. 2016, section 7, with a simpler penalty). The search for a sentence ends when
-    `beam_size` hypotheses have ended, or at `max_length`, where all remaining ones count as ended. `beam_size=1`
-    gives the same result as `greedy_decode`.
+    places. A hypothesis that ends keeps its place (or frees it: that is your choice) and gets the score
+    log p / length ** length_penalty, where eos counts as a token (Wu et al. 2016, section 7, with a simpler penalty).
+    The search for a sentence ends when `beam_size` hypotheses have ended, or at `max_length`, where all remaining ones
+    count as ended. `beam_size=1` gives the same result as `greedy_decode`.
 
     Args:
         model: as in `greedy_decode`.

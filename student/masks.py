@@ -2,6 +2,7 @@
 
 Masks are boolean, True = may attend: (q, k), or four axes broadcastable to (b, h, q, k).
 Combine two masks with `&`: the result forbids whatever either of them forbids.
+A function keeps nothing from one call to the next: each call makes a mask that its caller may write into.
 """
 
 import torch

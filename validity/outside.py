@@ -43,6 +43,8 @@ HOST = "https://github.com"
 FOLDER = ASSIGNMENT / "outside"
 SEED = 20_261_128
 PAGE = ROOT / "docs" / "proof" / "outside.md"
+OF_THE_WHOLE = "whole", "rehearsal"
+"""Modules by which no item is judged."""
 TESTING = ("arguments", "case", "comparison", "fitting", "idle", "observation", "results", "side_effects", "subject")
 """Modules of `autograder.testing` that decide how a test ends."""
 CLONES = "folder with a git clone owner+name of each repository; default: only see whether docs/proof is up to date"
@@ -272,7 +274,8 @@ def outside(
 
 def tests_version() -> str:
     """Sixteen hex digits for the code of the component tests and of all that they expect."""
-    paths = [path for room in ("tests", "expected", "stand_ins") for path in sorted((ASSIGNMENT / room).rglob("*.py"))]
+    rooms = (ASSIGNMENT / room for room in ("tests", "expected", "stand_ins"))
+    paths = [path for room in rooms for path in sorted(room.rglob("*.py")) if path.stem not in OF_THE_WHOLE]
     paths += [ROOT / "autograder" / "testing" / f"{name}.py" for name in TESTING]
     return hashlib.sha256(b"".join(code_of(path.read_bytes()) for path in paths)).hexdigest()[:16]
 

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-N_STEPS, RATE = 20, 0.01
+N_STEPS, RATE = 10, 0.01
 
 
 def rehearse(model: nn.Module, inputs: list[Tensor], labels: Tensor) -> list[float]:

@@ -204,7 +204,7 @@ def paths_of(node: ast.AST, known: Mapping[str, Collection[str]]) -> list[str]:
         node = node.value
     if not isinstance(node, ast.Name):
         return []
-    stars = (origin for origin in known.get("*", ()) if node.id in names_of(origin, [node.id]))
+    stars = (origin for origin in known.get("*", ()) if node.id in public_names(origin, [node.id]))
     firsts = known.get(node.id) or [f"{origin.rstrip('.')}.{node.id}" for origin in stars]
     return [".".join([first, *reversed(attributes)]) for first in firsts]
 
@@ -212,6 +212,13 @@ def paths_of(node: ast.AST, known: Mapping[str, Collection[str]]) -> list[str]:
 def names_of(module: str, otherwise: Collection[str] = ()) -> Collection[str]:
     """A module's names, as far as it is loaded here."""
     return vars(sys.modules[module]) if module in sys.modules else otherwise
+
+
+def public_names(module: str, otherwise: Collection[str] = ()) -> Collection[str]:
+    """Those that `from module import *` binds."""
+    names = names_of(module, otherwise)
+    public: Collection[str] = getattr(sys.modules.get(module), "__all__", [name for name in names if name[:1] != "_"])
+    return public
 
 
 def _followed(path: str, sources: Sources) -> Iterator[str]:

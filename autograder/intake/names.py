@@ -18,7 +18,7 @@ from itertools import chain
 
 from foundation.assignment_tables import NO_TEXT, Forbidden
 
-from .meanings import OTHERS, imports_in, names_of, nodes_of, own_names, paths_in
+from .meanings import OTHERS, imports_in, names_of, nodes_of, own_names, paths_in, public_names
 from .sources import Locate, Sources, in_module
 
 CLASSES = "builtins", "types", "torch", "torch.nn"
@@ -178,7 +178,7 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
         uses |= {(imported.line, f".{name}") for name in imported.names if is_internal(f".{name}")}
         if not imported.level:
             are_all = "*" in imported.names and not imported.module.startswith("torch")
-            public = [name for name in names_of(imported.module) if name[0] != "_"] if are_all else []
+            public = public_names(imported.module) if are_all else []
             names = [*imported.wholes, *(f"{imported.module}.{name}" for name in public)]
             uses |= {(imported.line, name) for name in names if is_internal(name)}
     return sorted(use for use in uses if use[1].split(".")[0] not in own)
