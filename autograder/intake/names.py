@@ -25,6 +25,8 @@ CLASSES = "builtins", "types", "torch", "torch.nn"
 """Modules that have nearly all classes whose attributes a submission meets."""
 Use = tuple[str, int, str]  # module, line, and name of what is used
 MOST_INTERNALS, MOST_AT_HOME, MAX_CODE_SHOWN = 500, 20, 160
+COMPUTED = " computed"
+"""The end of what stands for an operation in the graph of a result."""
 HARMLESS = re.compile(r"torch\._[a-z]\w*|torch\.load|.*\.vars")
 """Names that come after all others, since there are hundreds, or many of one."""
 FIELD, ATTRIBUTE = re.compile(r"\{[^{}]+\}"), re.compile(r"\.\w+")
@@ -86,7 +88,9 @@ def find_internals(
             if not any(f".{name.strip('.')}." in f".{other}." for other in kept):
                 kept.append(name)
         code = lines[module][line - 1] if 0 < line <= len(lines[module]) else ""
-        text = f"{', '.join(kept)} in {locate(module, line)}: {shown(code, kept[0])}"
+        text = f"{', '.join(kept)} in {locate(module, line)}"
+        if not kept[0].endswith(COMPUTED):  # of an operation nobody knows the line
+            text = f"{text}: {shown(code, kept[0])}"
         kind = ".".join(kept[0].split(".")[:2])
         ranked.append((names[kept[0]], not any(map(is_known, kept)), counts[kind], text))
         counts[kind] += 1

@@ -131,6 +131,12 @@ def test_harmless_kinds_and_long_lines_hide_nothing():
     assert "torch.nn.modules.linear.X" in first.partition(": ")[2] and len(first) < 300
 
 
+def test_of_an_operation_nobody_knows_the_line():
+    seen = [("layers", 1, "LinalgQr computed"), ("layers", 1, "LinalgSvd computed")]
+    uses = find_internals({"layers": ("layers.py", "import torch\n")}, ["layers"], FORBIDDEN, {}, seen=seen)
+    assert uses == ["LinalgSvd computed, LinalgQr computed in layers.py, line 1"]
+
+
 def test_each_line_has_one_place_and_what_a_worker_has_seen_comes_first():
     sources = {"layers": ("layers.py", "import torch\ny = z(torch)\nx = torch._refs.add(torch._refs.mul, 1)\n")}
     sources["data"] = RELEASE["data"]  # of which all was handed out
