@@ -169,6 +169,15 @@ def test_the_name_is_read_and_not_run():
     assert student_of("hunts.findings", {"hunts": ("hunts.py", text.replace("print('run')", '"anna"'))}) == "anna"
 
 
+def test_a_component_that_another_file_has_costs_its_own_hunt_alone():
+    moved = {"core": SOURCES["attention"], "attention": ("attention.py", "from .core import *\n")}
+    with pytest.raises(
+        UserError, match=r"is not in attention.py, where hunts look for it: write it there, or leave 1\.2"
+    ):
+        hunts_at_home("anna", SOURCES | moved, ASSIGNMENT, "1.2")
+    assert hunts_at_home("anna", SOURCES | moved, ASSIGNMENT, "1.4")
+
+
 FAULT = ("attention", "split_heads(self.project_key(key))", "split_heads(self.project_key(query))")
 
 
