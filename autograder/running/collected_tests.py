@@ -4,6 +4,7 @@ Trusted code compares what a submission has returned, and an odd answer could ke
 CPU time: far more than all tests need together, about six seconds.
 """
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -73,6 +74,9 @@ class CollectedTests(Collection):
         if state == State.ERROR:
             kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
             message = f"{kinds[0]}: {message}" if kinds and kinds[0] != "Exception" else message
+            if isinstance(error, SyntaxError):
+                place = getattr(error, "student_traceback", "").partition(", in ")[0]
+                message = f"{message}; {place}; you are graded by Python {'.'.join(map(str, sys.version_info[:2]))}"
         elif state == State.GRADER_ERROR:
             message = f"the grader failed, please tell your instructor: {type(error).__name__}: {message}"
         return state, message

@@ -86,7 +86,8 @@ def test_missing_broken_and_hostile_modules_cost_their_own_tasks_only(graded):
     assert earned == {"1.2", "1.3"}, "missing files are taken from the release"
     assert lost(graded("broken")) == dict.fromkeys(["1.4", "1.5", "2.1", "2.2", "3.1", "E.2"], "error")
     norm = parts(graded("broken"))["1.4"]
-    assert "SyntaxError" in norm.message and norm.traceback.startswith("layers.py, line 1")
+    assert "; layers.py, line 1; you are graded by Python 3." in norm.message
+    assert norm.message.startswith("SyntaxError") and norm.traceback.startswith("layers.py, line 1")
     ended = {"1.1": "out of memory", "1.4": "timeout", "1.5": "error", "3.1": "error"}
     assert lost(graded("trouble")) == ended
     assert "ended itself with status 0" in parts(graded("trouble"))["1.5"].message
