@@ -8,7 +8,7 @@ from math import isfinite
 
 import torch
 
-from autograder.testing.case import SubmissionUnderTest, earlier_keys
+from autograder.testing.case import Case, SubmissionUnderTest, earlier_keys
 
 N_TOKENS, D_MODEL, N_HEADS, D_FF, N_LAYERS = 300, 32, 4, 64, 1
 N_SENTENCES, LENGTH = 14, 9
@@ -24,7 +24,8 @@ def look_at_whole(submission: SubmissionUnderTest) -> str:
     """Return what is odd about a model that is made, called and trained as usual; "" = nothing."""
     sizes = N_TOKENS, N_TOKENS, D_MODEL, N_HEADS, D_FF, N_LAYERS
     model = submission.build("model.Transformer", *sizes, dropout=0.0, isolated=False)
-    src, tgt, labels = (torch.randint(1, N_TOKENS, (N_SENTENCES, LENGTH)) for _ in range(3))
+    case = Case(0, "the whole model")
+    src, tgt, labels = (case.tokens(N_TOKENS, N_SENTENCES, LENGTH, low=1) for _ in range(3))
     masks = torch.ones(N_SENTENCES, 1, 1, LENGTH, dtype=torch.bool), earlier_keys(LENGTH)
     try:
         runs = [submission.apply("rehearse", model, [src, tgt, *masks], labels) for _ in range(N_RUNS)]

@@ -131,8 +131,9 @@ def look_at_whole(results: Iterable[TaskResult], sandbox: Sandbox, assignment: A
         return []
     try:
         return list(filter(None, [module.look_at_whole(sandbox)]))
-    except SubmissionError as error:
-        return [f"the whole model cannot be trained, though its parts are right: {error}"]
+    except (SubmissionError, RuntimeError, TypeError, ValueError) as error:  # also over an answer of another kind
+        reason, *_ = str(error).split("\n")
+        return [f"the whole model cannot be trained, though its parts are right: {reason}"]
 
 
 def left_to_people(task: Task, answers: str) -> TaskResult:

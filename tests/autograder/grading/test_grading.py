@@ -3,8 +3,10 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
 
 from autograder.at_home.hints import HINTS, read_hints
 from autograder.course.catalogue import Fault, apply, faults_of
@@ -196,6 +198,13 @@ def test_a_model_that_tells_a_training_from_a_test_is_listed(grade_tasks, tmp_pa
     assert "the whole model predicts something else in training than in eval mode" in record.judgement.internals[0]
     record, _ = grade_tasks(write_submission(tmp_path / "berta"), "1.5")
     assert record.judgement.internals == ()
+
+
+@pytest.mark.parametrize("answer", ["x", ["x", "y", "z"], [1.0], [None] * 3, [torch.ones(2)] * 3])
+def test_an_odd_answer_about_the_whole_model_is_one_line(answer):
+    sandbox = SimpleNamespace(build=lambda *given, **options: None, apply=lambda *given: answer)
+    [line] = judging.look_at_whole([], sandbox, ASSIGNMENT)
+    assert line.startswith("the whole model ") and "\n" not in line
 
 
 @pytest.mark.slow
