@@ -217,7 +217,7 @@ def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_pat
         while True:
             pass
 
-    monkeypatch.setattr(collected_tests, "SECONDS_A_FILE", 0.5)
+    monkeypatch.setattr(collected_tests, "SECONDS_A_FILE", 2.0)
     monkeypatch.setattr(collected_tests, "SECONDS_BESIDE", 0.5)
     monkeypatch.setattr(Case, "padding_mask", loop)
     record, judged = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4")
