@@ -221,7 +221,7 @@ def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_pat
     monkeypatch.setattr(collected_tests, "SECONDS_BESIDE", 0.5)
     monkeypatch.setattr(Case, "padding_mask", loop)
     record, judged = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4")
-    assert judged["1.2"].score < 14 and judged["1.4"].score == 10 and len(asked) <= 2
+    assert judged["1.2"].score < 14 and judged["1.4"].score == 10 and len(asked) <= 4  # of fifteen tests
     assert judged["1.2"].state == "timeout" and "checking timed out" in judged["1.2"].message
     assert any("test_1_2_attention.py::" in note for note in record.run.notes), "the safety net is noted"
     assert not any("stopped" in note for note in record.judgement.notes)
