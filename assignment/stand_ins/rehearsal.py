@@ -15,23 +15,24 @@ def rehearse(model: nn.Module, inputs: list[Tensor], labels: Tensor) -> list[flo
     first at most; that is infinite where those in training are random.
     """
 
-    def cost() -> Tensor:
-        chosen: Tensor = model(*inputs).gather(-1, labels[..., None])
-        return -chosen.mean()
+    def cost(log_probabilities: Tensor) -> Tensor:
+        return -log_probabilities.gather(-1, labels[..., None]).mean()
 
     model.eval()
     with torch.no_grad():
-        expected, first = model(*inputs), cost().item()
+        expected = model(*inputs)
     model.train()
     learned = [*model.parameters()]
     adam = torch.optim.Adam(learned, RATE)
     with torch.enable_grad():
         trained, again = model(*inputs).detach(), model(*inputs).detach()
         for _ in range(N_STEPS):
-            for parameter, slope in zip(learned, torch.autograd.grad(cost(), learned, allow_unused=True), strict=True):
+            slopes = torch.autograd.grad(cost(model(*inputs)), learned, allow_unused=True)
+            for parameter, slope in zip(learned, slopes, strict=True):
                 parameter.grad = slope
             adam.step()
     model.eval()
     with torch.no_grad():
-        last = cost().item()
-    return [first, last, (trained - expected).abs().max().item() if torch.equal(trained, again) else math.inf]
+        last = cost(model(*inputs)).item()
+    apart = (trained - expected).abs().max().item() if torch.equal(trained, again) else math.inf
+    return [cost(expected).item(), last, apart]

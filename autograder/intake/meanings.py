@@ -126,13 +126,16 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     match node:
         case ast.Assign(targets=targets, value=value):
             yield from chain.from_iterable(_paired(target, value) for target in targets)
-        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+        case (
+            ast.AnnAssign(target=target, value=ast.expr() as value)
+            | ast.NamedExpr(target=target, value=value)
+            | ast.withitem(context_expr=value, optional_vars=ast.expr() as target)
+        ):
             yield from _paired(target, value)
-        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-            yield from _paired(target, value)
-        case ast.For(target=target, iter=ast.Tuple(values) | ast.List(values)):
-            yield from chain.from_iterable(_paired(target, value) for value in values)
-        case ast.comprehension(target=target, iter=ast.Tuple(values) | ast.List(values)):
+        case (
+            ast.For(target=target, iter=ast.Tuple(values) | ast.List(values))
+            | ast.comprehension(target=target, iter=ast.Tuple(values) | ast.List(values))
+        ):
             yield from chain.from_iterable(_paired(target, value) for value in values)
         case ast.arguments(posonlyargs=first, args=others, kwonlyargs=named, kw_defaults=of_named, defaults=defaults):
             ends = zip(reversed([*first, *others]), reversed(defaults), strict=False)

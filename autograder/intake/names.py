@@ -18,6 +18,7 @@ from itertools import chain
 
 from foundation.assignment_tables import NO_TEXT, Forbidden
 
+from ..sandbox.worker.failures import IN_GRAPH
 from .meanings import OTHERS, imports_in, names_of, nodes_of, own_names, paths_in, public_names
 from .sources import Locate, Sources, in_module
 
@@ -25,8 +26,6 @@ CLASSES = "builtins", "types", "torch", "torch.nn"
 """Modules that have nearly all classes whose attributes a submission meets."""
 Use = tuple[str, int, str]  # module, line, and name of what is used
 MOST_INTERNALS, MOST_AT_HOME, MAX_CODE_SHOWN = 500, 20, 160
-COMPUTED = " computed"
-"""The end of what stands for an operation in the graph of a result."""
 HARMLESS = re.compile(r"torch\._[a-z]\w*|torch\.load|.*\.vars")
 """Names that come after all others, since there are hundreds, or many of one."""
 FIELD, ATTRIBUTE = re.compile(r"\{[^{}]+\}"), re.compile(r"\.\w+")
@@ -89,7 +88,7 @@ def find_internals(
                 kept.append(name)
         code = lines[module][line - 1] if 0 < line <= len(lines[module]) else ""
         text = f"{', '.join(kept)} in {locate(module, line)}"
-        if not kept[0].endswith(COMPUTED):  # of an operation nobody knows the line
+        if not kept[0].endswith(IN_GRAPH):  # of an operation nobody knows the line
             text = f"{text}: {shown(code, kept[0])}"
         kind = ".".join(kept[0].split(".")[:2])
         ranked.append((names[kept[0]], not any(map(is_known, kept)), counts[kind], text))

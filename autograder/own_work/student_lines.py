@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from foundation.texts import with_comment
 
@@ -174,12 +175,12 @@ class AsWritten(ast.NodeTransformer):
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def visit_Constant(self, node: ast.expr) -> ast.expr:  # noqa: N802
-        """Put its code in its place, unless it is a new one."""
+    def visit(self, node: ast.AST) -> Any:
+        """Put its code in the place of a number or a string, unless it is a new one."""
+        if not isinstance(node, (ast.Constant, ast.JoinedStr)):
+            return self.generic_visit(node)
         segment = ast.get_source_segment(self._text, node) if hasattr(node, "lineno") else None
         return ast.Name(segment) if segment else node
-
-    visit_JoinedStr = visit_Constant  # noqa: N815
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 
-from .failures import AT_IMPORT, ForbiddenShortcut
+from .failures import AT_IMPORT, IN_GRAPH, ForbiddenShortcut
 from .instruments import BY_NAME, COMPUTED, NESTED, OF_CLASS, REPLACED, VALUE
 from .messages import MAGIC, PREFIX
 
@@ -97,10 +97,9 @@ def watch(files: Iterable[str], internals: str, operations: str, descriptor: int
     """From now on, writes a notice to the pipe of replies when code of these files does so: file, line, name.
 
     Attributes count that the pattern of internals matches, functions of others that are replaced, and operations that
-    the pattern of these does not match. All that the hook
-    uses is bound here, before submitted code runs and could replace it. It does nothing that could run submitted code,
-    such as to compare an object that is no plain string, or to collect garbage; and it hears all but the event that it
-    is about to cause itself.
+    the pattern of these does not match. All that the hook uses is bound here, before submitted code runs and could
+    replace it. It does nothing that could run submitted code, such as to compare an object that is no plain string, or
+    to collect garbage; and it hears all but the event that it is about to cause itself.
     """
     standard, separator = (sysconfig.get_path("stdlib"), "<frozen "), os.sep
     homes = *map(sysconfig.get_path, ("purelib", "platlib")), str(Path(str(torch.__file__)).parent.parent)
@@ -109,7 +108,7 @@ def watch(files: Iterable[str], internals: str, operations: str, descriptor: int
     n_standard, places = len(standard[0]) + 1, [*files]
     of_stand_ins = tuple(f"{folder}{os.sep}" for folder in getattr(stand_ins, "__path__", ()))
     quoted = {file: json.dumps(file) for file in files}
-    computed, is_usual_operation = COMPUTED, re.compile(operations).fullmatch
+    computed, in_graph, is_usual_operation = COMPUTED, IN_GRAPH, re.compile(operations).fullmatch
     events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
     attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
     heard = {*events, *attributes, *NAMES, ASKED, VALUE, BY_NAME, REPLACED, OF_CLASS, COMPUTED}
@@ -184,7 +183,7 @@ def watch(files: Iterable[str], internals: str, operations: str, descriptor: int
         if event == computed:
             operation = plain(arguments[0])
             is_listed = operation.replace(".", "_").isidentifier() and not is_usual_operation(operation)
-            return f"{operation} computed" if is_listed else ""
+            return f"{operation}{in_graph}" if is_listed else ""
         if event == as_value:
             return f"{known.get(identity(arguments[0]), 'an own module')} as a value"
         if of_type(arguments[1]) is not text:

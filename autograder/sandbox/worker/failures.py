@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import traceback
 
+IN_GRAPH = " computed"
+"""The end of the name that is listed of an operation in the graph of a result."""
 AT_IMPORT = "what is forbidden, while imported"
 """The name that is listed of a module that uses it then."""
 
