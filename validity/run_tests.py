@@ -118,10 +118,10 @@ class Recorder(Collection):
     def run(self, version: Version) -> Iterator[Run]:
         """Runs the tests of a version in this process, once for each seed."""
         self._paths = {path for path, _ in version.sources.values()}
-        submission = InProcessSubmission(dict(version.sources), self.assignment)
-        try:
-            with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-                for seed in version.seeds:
+        for seed in version.seeds:  # a submission for each: what one keeps between calls, the next must not see
+            submission = InProcessSubmission(dict(version.sources), self.assignment)
+            try:
+                with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
                     self.hand_over(submission, seed)
                     run = Run(version.name, seed, {})
                     for item in self.chosen(version):
@@ -131,9 +131,9 @@ class Recorder(Collection):
                             run.outcomes.setdefault(marker, []).append(outcome)
                         if version.until_failure and outcome.state != State.PASSED:
                             break
-                    yield run
-        finally:
-            submission.close()
+            finally:
+                submission.close()
+            yield run
 
 
 def markers_of(item: pytest.Item) -> list[str]:

@@ -27,6 +27,9 @@ from autograder.testing.idle import is_mostly_idle
 from autograder.testing.results import CheckFailed, NoPartsError, UnreadableError
 from autograder.testing.subject import Subject
 
+ROUNDED = 2e-2
+"""Sums of weights of a lower precision, which is another item, agree so far in another order."""
+
 
 def draw(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64) -> dict[str, Tensor | None]:
     """Random query, key and value, without a mask: (b, h, q, d) and (b, h, k, d) by b, h, q, k and d; or without h."""
@@ -124,7 +127,7 @@ def expect_as_if_absent(subject: Subject, inputs: Inputs, look_at: str) -> None:
             expect_close(by_head[places], wanted[places], part, look_at, TOLERANCE_OF_FLOAT32)
     if query.dim() == 4:  # within heads is a stand-in, for which the order of the keys counts
         turned = output(query, key.flip(-2), value.flip(-2), mask.flip(-1))
-        expect_close(turned, first, f"{part} with the keys in another order", look_at, TOLERANCE_OF_FLOAT32)
+        expect_close(turned, first, f"{part} with the keys in another order", look_at, ROUNDED)
     if mask.size(-2) == 1:  # it is one of padding, which adds queries, too
         wanted = output(query[..., :-1, :], key, value, mask)
         expect_close(first[..., :-1, :], wanted, f"{part} with one query less", look_at, TOLERANCE_OF_FLOAT32)
@@ -227,6 +230,8 @@ def expect_masks_obeyed(subject: Subject, plain: Inputs, look_at: str) -> None:
             if n > 2:  # earlier positions see later ones, but for a causal mask
                 cases.append((n - 2, slice(n - 2), True) if own is causal and not number else (n - 2, slice(1), False))
             for place, reached, is_hidden in cases if n > 1 else ():
+                if not is_hidden and bool((whole[:, reached] == whole[0, reached][0, 0]).all()):
+                    continue  # after a relu at the end all may be 0, and nothing shows
                 moved, here = value.clone(), value[:, place]
                 is_tokens = value.dtype == torch.int64
                 moved[:, place] = 1 - here.clamp(max=1) if is_tokens else here + torch.arange(1, here.size(-1) + 1)

@@ -4,6 +4,8 @@ No model runs here: each label is a row of two tables, and costs and gradients f
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from copy import copy
 from itertools import groupby
 from typing import Any
 
@@ -17,10 +19,12 @@ from autograder.testing.comparison import (
     TOLERANCE,
     TOLERANCE_OF_FLOAT32,
     describe,
+    difference,
     expect,
     expect_close,
     expect_parts,
 )
+from autograder.testing.results import CheckFailed
 
 from .search import in_a_row
 
@@ -201,6 +205,26 @@ class Training:
         tolerance = TOLERANCE if self.dtype == torch.float64 else TOLERANCE_OF_FLOAT32 / 20
         for index, (actual, wanted) in enumerate(zip(trained, expected, strict=True)):
             expect_close(actual, wanted, f"{label}: parameter {index + 1}", look_at, tolerance)
+
+    def is_wrong_as_ever(self, trained: list[Tensor]) -> bool:
+        """Return True if the steps are wrong in an ordinary training as well, which ends with the same parameters.
+
+        Then the mode that the model is in, a generator and the dtype have made no difference. A mask of the encoder's own
+        must make one.
+        """
+        ordinary = copy(self)
+        ordinary.dtype, ordinary.start = torch.float64, [parameter.double() for parameter in self.start]
+        ordinary.state = {"epochs": self.epochs}
+        ordinary.batches = [batch | {"encoder_mask": batch["src_mask"]} for batch in self.batches]
+        _, usual, *_ = ordinary.run()
+        with suppress(CheckFailed):
+            ordinary.check(usual, "", "")
+            return False
+        changes, has_learned = (
+            max(difference(x.double(), y.double()) for x, y in zip(trained, others, strict=True)) > TOLERANCE_OF_FLOAT32
+            for others in (usual, self.start)
+        )
+        return has_learned and changes is self.has_encoder_mask
 
     def traits(self) -> Iterator[str]:
         """Yield what may separate this training from others, in words."""

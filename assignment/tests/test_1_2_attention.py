@@ -187,9 +187,14 @@ def test_dtype(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) 
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
     subject = attention_of(submission)
     inputs, others = (draw(case, (2, 3, 4, 5, 6), dtype) for _ in range(2))
-    mask = case.mask(2, 1, 4, 5)
-    if is_masked and subject.works(others | {"mask": mask}):
-        inputs["mask"], others["mask"] = case.mask(2, 1, 4, 5), mask
+    mask, other = masks = [case.mask(2, 1, 4, 5) for _ in range(2)]
+    for of_call in masks:
+        of_call[..., -1, :] = True  # or what takes the place of forbidden scores may be all that counts
+    if is_masked and subject.works(others | {"mask": other}):
+        for values, of_call in ((inputs, mask), (others, other)):
+            # Scores far below zero, or a penalty that is too small would be enough now and then.
+            query, key = (case.normal(2, 3, n, 6, dtype=dtype).abs() for n in (4, 5))
+            values |= {"query": -8 * query, "key": key, "mask": of_call}
     expect_no_side_effects(
         subject, inputs, others, partial(submission.apply, "left_behind", "attention.scaled_dot_product_attention", "")
     )

@@ -17,7 +17,7 @@ from assignment.expected.readings import layer_norm as make
 from autograder.testing.arguments import CONVERTED
 from autograder.testing.case import Case, SubmissionUnderTest, default_dtype, each_dtype, each_row, in_float32
 from autograder.testing.comparison import expect, expect_shape, run_backward
-from autograder.testing.side_effects import expect_no_side_effects
+from autograder.testing.side_effects import expect_no_side_effects, expect_vectors_apart
 
 pytestmark = pytest.mark.task_1_4
 
@@ -165,3 +165,9 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, dtype: tor
     fresh = partial(make, submission, case, 6, dtype=dtype)
     left = partial(submission.apply, "left_behind", subject.call, "forward")
     expect_no_side_effects(subject, inputs, others, left, fresh, copied, another=lambda: fresh().call)
+
+
+@pytest.mark.item("no side effects")
+def test_vectors_do_not_count_for_each_other(submission: SubmissionUnderTest, case: Case) -> None:
+    look_at = "mean and variance are those of one vector: over dim=-1 alone"
+    expect_vectors_apart(make(submission, case, 6), case.normal(3, 4, 6, scale=100.0), look_at)

@@ -15,7 +15,7 @@ from assignment.expected.trainings import Training
 from autograder.testing.case import Case, SubmissionUnderTest
 from autograder.testing.comparison import describe, expect, expect_close
 from autograder.testing.contrast import judged
-from autograder.testing.results import observing
+from autograder.testing.results import CheckFailed, observing
 
 pytestmark = pytest.mark.task_3_1
 
@@ -30,6 +30,7 @@ STEP = "who changes the parameters?"
 LARGE = "what happens to large losses, and to large gradients where max_grad_norm is None?"
 SHORT = "what happens to a gradient that is short enough?"
 MOMENTUM = {"momentum": 0.5, "weight_decay": 0.1}
+MODES = "modes, masks, dtype"
 LIMIT = {"max_grad_norm": 0.02}
 # For each rubric item, its cases: what is not ordinary (arguments of `Training`), and where to look.
 CASES: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
@@ -39,15 +40,15 @@ CASES: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
         "many batches": ({"shape": "equal", "n_batches": 51}, READ),
         "momentum and weight decay": ({**MOMENTUM, "epochs": 2}, STEP),
     },
-    "modes, masks, old gradients, dtype": {
+    MODES: {
         "the encoder's own mask": ({"has_encoder_mask": True}, FORWARD),
         "float32": ({"dtype": torch.float32}, "which dtype does the loss have on the way?"),
         "a model in eval mode": ({"mode_matters": True, "is_training": False, "epochs": 2}, MODE),
         "a part in eval mode": ({"mode_matters": True, "is_mixed": True}, MODE),
-        "old gradients": ({"old_gradients": True}, OLD),
         "a generator": ({"as_generator": True}, READ),
     },
-    "accumulation": {
+    "accumulation, old gradients": {
+        "old gradients": ({"old_gradients": True}, OLD),
         "2 of 5 batches, other padding": ({"accumulate": 2, "n_batches": 5, "pad": 5}, MEAN),
         "7 of 5 batches with many labels": ({"accumulate": 7, "n_batches": 5, "shape": "many labels"}, MEAN),
         "2 of 4 batches": ({"accumulate": 2, "n_batches": 4}, MEAN),
@@ -83,7 +84,11 @@ def test_training(submission: SubmissionUnderTest, case: Case, name: str) -> Non
     training, look_at = training_of(submission, case, name), ROWS[name][1]
     with judged(training.traits()), observing(partial(observe, training)):
         _, parameters, n_steps, changed = training.run()
-        training.check(parameters, f"after training: {name}", look_at)
+        try:
+            training.check(parameters, f"after training: {name}", look_at)
+        except CheckFailed:  # what is wrong with the steps themselves costs other items
+            if name not in CASES[MODES] or not training.is_wrong_as_ever(parameters):
+                raise
     if "schedule" in training.state:
         due = len(training.groups)
         expect(n_steps == due, "the scheduler's steps", f"{due}", f"{n_steps}", SCHEDULER)

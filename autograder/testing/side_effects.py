@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .arguments import STATE, copies_of
 from .case import Inputs
-from .comparison import all_equal, expect, fail
+from .comparison import TOLERANCE_OF_FLOAT32, all_equal, difference, expect, fail
 from .fitting import tensors_in
 from .idle import is_idle
 from .results import CHANGED, CheckFailed
@@ -84,6 +84,17 @@ def expect_unchanged(given: Inputs, before: Inputs) -> None:
         old = before[name]
         if value is not None and old is not None and not all_equal([value.detach()], [old.detach()]):
             fail(f"{name} after the call", "unchanged values", CHANGED, IN_PLACE)
+
+
+def expect_vectors_apart(subject: Subject, x: Tensor, look_at: str) -> None:
+    """Fail where the result at a position depends on other positions or sentences of x (b, t, d)."""
+    other = -2 * x.roll(1, dims=-1)
+    other[-1, 1] = x[-1, 1]
+    with torch.no_grad():
+        first, again = (subject.call(values.clone()) for values in (x, other))
+    if isinstance(first, Tensor) and first.shape == again.shape == x.shape:  # a wrong shape is for other tests
+        is_same = difference(again[-1, 1], first[-1, 1]) <= TOLERANCE_OF_FLOAT32
+        expect(is_same, "the result for a vector, among other vectors", "the same", "another one", look_at)
 
 
 def expect_equal_calls(function: Callable[..., Any], kept: Sequence[Tensor], inputs: Inputs, others: Inputs) -> None:

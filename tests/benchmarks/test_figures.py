@@ -43,7 +43,7 @@ def test_marks_fit_what_faults_do_to_a_model(sampled):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("is_drawn", "count", "most", "least"),
-    [(False, 20, 12, 0.7), pytest.param(True, 70, 14.5, 0.6, marks=pytest.mark.nightly)],
+    [(False, 20, 12, 0.7), pytest.param(True, 70, 12, 0.6, marks=pytest.mark.nightly)],
 )
 def test_marks_are_near_those_of_two_readers(is_drawn, count, most, least):
     rows = read_panel(is_drawn)
@@ -58,11 +58,14 @@ LOST = {  # the only item that a fault costs
     "layer-norm-always-float32": "special cases",
     "feed-forward-always-float32": "special cases",
     "transformer-unused-parameters": "special cases",
-    "training-eval-mode": "modes, masks, old gradients, dtype",
+    "training-eval-mode": "modes, masks, dtype",
 }
 LEFT = {  # the only items that a fault leaves
     "attention-dropout-always": {"masks", "numerically safe"},
+    "layer-norm-over-batch": {"gradients", "parameters"},
+    "encoder-layer-relu-at-the-end": {"masks", "gradients", "no side effects", "returned weights"},
     "encoder-dropout-on-input": {"masks reach every layer"},
+    "training-labels-as-input": {"modes, masks, dtype"},
 }
 
 

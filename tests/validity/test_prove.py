@@ -49,6 +49,15 @@ def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys, monke
     assert "| `probe-harmless` | does so | subtle | nothing |" in (pages / "faults.md").read_text()
 
 
+@pytest.mark.slow
+def test_no_seed_sees_what_a_submission_kept_of_another(assignment, reference):
+    [fault] = (fault for fault in faults_of(assignment) if fault.id == "attention-keeps-first-weights")
+    sources, markers = apply(fault, reference), ("task_1_2",)
+    versions = [Version("alone", sources, (4,), markers), Version("after another", sources, (3, 4), markers)]
+    alone, _, later = run_versions(versions, reference, assignment)
+    assert [outcome.message for outcome in alone.all_outcomes] == [outcome.message for outcome in later.all_outcomes]
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [
