@@ -209,8 +209,8 @@ class Training:
     def is_wrong_as_ever(self, trained: list[Tensor]) -> bool:
         """Return True if the steps are wrong in an ordinary training as well, which ends with the same parameters.
 
-        Then the mode that the model is in, a generator and the dtype have made no difference. A mask of the encoder's own
-        must make one.
+        Then the mode that the model is in, a generator and the dtype have made no difference. A mask of the encoder's
+        own must make one.
         """
         ordinary = copy(self)
         ordinary.dtype, ordinary.start = torch.float64, [parameter.double() for parameter in self.start]
