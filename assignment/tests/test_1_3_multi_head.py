@@ -28,7 +28,7 @@ CASES = {  # n_heads, d_head; b, q and k; and where to look
     "equal sizes": ((3, 3), (9, 9, 9), SPLIT),
     "one head": ((1, 5), (2, 4, 3), "how many features does a single head have?"),
     "one query": ((4, 3), (1, 1, 5), "no axis may be squeezed away"),
-    "many positions": ((4, 3), (1, 65, 351), SPLIT),
+    "many positions": ((8, 8), (1, 65, 351), SPLIT),
 }
 
 SPECIAL = {"special cases": ["equal sizes", "one head", "one query", "many positions"]}

@@ -28,15 +28,15 @@ SHAPES = {  # of x, and where to look
         "compute one position by hand with the formula of the docstring: where do the numbers part?",
     ),
     "a single vector": ((6,), "take mean and variance over dim=-1, however many axes come before it"),
-    "two axes": ((5, 8), "take mean and variance over dim=-1, however many axes come before it"),
+    "two axes": ((5, 16), "take mean and variance over dim=-1, however many axes come before it"),
     "four axes": ((5, 1, 5, 5), "take mean and variance over dim=-1, however many axes come before it"),
     "two features": (
         (1, 3, 2),
         "by which number is the sum of squares divided? (the docstring says which variance is meant)",
     ),
-    "one large feature": ((2, 3, 520), "do all features count, however large?"),
+    "one large feature": ((2, 3, 512), "do all features count, however large?"),
     "far from zero": ((2, 3, 6), "is everything computed in the dtype of x?"),
-    "train mode": ((3, 1, 6), "LayerNorm computes the same in training"),
+    "train mode": ((3, 1, 64), "LayerNorm computes the same in training"),
 }
 SPECIAL = {
     "special cases": ["a single vector", "two axes", "four axes", "two features", "one large feature", "far from zero"]

@@ -62,8 +62,8 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
     "d_ff below d_model": ((2, 3, 6), 4, 1.0, FORMULA),
     "equal sizes": ((4, 4, 4), 4, 1.0, "the features are the last axis, and both maps always count"),
     "many positions and hidden features": (
-        (1, 351, 5),
-        520,
+        (1, 351, 64),
+        256,
         1.0,
         "does a position depend on others, or on how many there are?",
     ),

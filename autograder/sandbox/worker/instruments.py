@@ -172,6 +172,10 @@ def tell_of_libraries() -> None:
     run = exec
 
     def run_text(text: str, names: dict[str, Any], made: dict[str, Any]) -> None:
+        for node in ast.walk(ast.parse(text)):
+            match node:  # an attribute of what the method gets, which may be any object
+                case ast.Attribute(ast.Name(owner), name) if not owner.startswith("__dataclass_builtins"):
+                    sys.audit(BY_NAME, None, name)
         run(compile_telling(text, "<string>"), names, made)
 
     vars(dataclasses)["exec"] = run_text

@@ -33,6 +33,8 @@ IMPLEMENTATION = "implementation"
 """The name that an implementation's text sets."""
 CALLED = builtins, json, json.decoder, json.encoder, json.JSONDecoder, json.JSONEncoder, Tensor
 """Of libraries, what a worker itself calls to answer: a submission that replaces any of it may lie."""
+MADE_OF = torch, torch.nn.functional, *(kind for kind in vars(torch.nn).values() if isinstance(kind, type))
+"""What components are made of: whoever replaces any of it changes what others compute."""
 RESERVE = 16 << 20
 """Bytes of address space that are kept for the proof that what is forbidden refuses."""
 RAISED = "the code under test has raised this"
@@ -167,7 +169,7 @@ class Worker(Service):
         sources = MappingProxyType({name: (path, source) for name, (path, source) in request["sources"].items()})
         self._files = frozenset(path for path, _ in sources.values())
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
-        guard = [vars(owner) for owner in (self, self._components, *take_out_ours(), *CALLED)]
+        guard = [vars(owner) for owner in (self, self._components, *take_out_ours(), *CALLED, *MADE_OF)]
         self._refuse = partial(shortcuts.refuse, guard=guard, keep=partial(setattr, self, "_prove"))
         if not self._pipes:  # to students' own tests nothing is forbidden
             self._components.more_builtins, self._components.compile = instruments.BUILTINS, instruments.compile_telling
