@@ -1,7 +1,7 @@
 """A look at the whole model, without stand-ins: parts that pass their tests may still fail in a training.
 
-What differs in training, begins with zeros everywhere, or hides its parameters from the optimizer costs no points,
-since no test of a part shows it. A reader gets to know.
+What differs in training, begins with zeros everywhere, hides its parameters from the optimizer, or trains nothing but the
+model of a test costs no points, since no test of a part shows it. A reader gets to know.
 """
 
 from math import isfinite
@@ -24,13 +24,14 @@ def look_at_whole(submission: SubmissionUnderTest) -> str:
     """Return what is odd about a model that is made, called and trained as usual; "" = nothing."""
     sizes = N_TOKENS, N_TOKENS, D_MODEL, N_HEADS, D_FF, N_LAYERS
     model = submission.build("model.Transformer", *sizes, dropout=0.0, isolated=False)
+    submission.apply("keep", model)
     case = Case(0, "the whole model")
     src, tgt, labels = (case.tokens(N_TOKENS, N_SENTENCES, LENGTH, low=1) for _ in range(3))
-    masks = torch.ones(N_SENTENCES, 1, 1, LENGTH, dtype=torch.bool), earlier_keys(LENGTH)
-    try:
-        runs = [submission.apply("rehearse", model, [src, tgt, *masks], labels) for _ in range(N_RUNS)]
-    except NotImplementedError:  # an adapter may leave out `forward`, which the kit gives to students
-        return ""
+    mask = torch.ones(N_SENTENCES, 1, 1, LENGTH, dtype=torch.bool)
+    batch = {"src": src, "src_mask": mask, "encoder_mask": mask}
+    causal = earlier_keys(LENGTH).repeat(N_SENTENCES, 1, 1, 1)
+    batch |= {"tgt_input": tgt, "tgt_mask": causal, "labels": labels}
+    runs = [submission.apply("rehearse", "train.train_epoch", batch, isolated=False) for _ in range(N_RUNS)]
     (first, _, apart), (_, last, _) = runs[0], runs[-1]
     if not last < LEARNED * first:
         return f"the whole model does not learn one batch by heart: loss {first:.2f} at first, {last:.2f} in the end"

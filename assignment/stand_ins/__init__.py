@@ -45,5 +45,5 @@ from .models import (
     watch_training,
 )
 from .own_tests import try_test
-from .rehearsal import rehearse
+from .rehearsal import keep, rehearse
 from .watching import left_behind, watch

@@ -1,38 +1,47 @@
-"""Trains a whole model for a moment."""
+"""Trains a whole model for a moment, by the submission's own `train_epoch`."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from .models import Batch
+
 N_STEPS, RATE = 10, 0.01
 
+_kept: list[Any] = []
 
-def rehearse(model: nn.Module, inputs: list[Tensor], labels: Tensor) -> list[float]:
-    """Train a model on one batch: the arguments of its `forward`, and labels (b, t).
+
+def keep(model: nn.Module) -> None:
+    """Keep a model for the next rehearsals: what is called there is another component."""
+    _kept[:] = [model]
+
+
+def rehearse(train_epoch: Callable[..., Any], tensors: dict[str, Tensor]) -> list[float]:
+    """Train the model that was kept with one batch, of which these are the tensors by name.
 
     Returns the losses in eval mode before and after it, and how far log-probabilities of the two modes are apart at
     first at most; that is infinite where those in training are random.
     """
+    [model] = _kept
+    batch = Batch(**tensors)
 
-    def cost(log_probabilities: Tensor) -> Tensor:
-        return -log_probabilities.gather(-1, labels[..., None]).mean()
+    def predict(is_training: bool = False) -> Tensor:
+        model.train(is_training)
+        with torch.no_grad():
+            memory, *_ = model.encode(batch.src, batch.encoder_mask)
+            output, *_ = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
+            predictions: Tensor = model.get_predictions(output)
+        return predictions
 
-    model.eval()
-    with torch.no_grad():
-        expected = model(*inputs)
-    model.train()
-    learned = [*model.parameters()]
-    adam = torch.optim.Adam(learned, RATE)
+    def loss() -> float:
+        return -predict().gather(-1, batch.labels[..., None]).mean().item()
+
+    first, expected, trained, again = loss(), predict(), predict(is_training=True), predict(is_training=True)
     with torch.enable_grad():
-        trained, again = model(*inputs).detach(), model(*inputs).detach()
-        for _ in range(N_STEPS):
-            slopes = torch.autograd.grad(cost(model(*inputs)), learned, allow_unused=True)
-            for parameter, slope in zip(learned, slopes, strict=True):
-                parameter.grad = slope
-            adam.step()
-    model.eval()
-    with torch.no_grad():
-        last = cost(model(*inputs)).item()
+        adam = torch.optim.Adam(model.parameters(), RATE)
+        train_epoch([batch] * N_STEPS, model, adam, nn.CrossEntropyLoss(ignore_index=0))
     apart = (trained - expected).abs().max().item() if torch.equal(trained, again) else math.inf
-    return [cost(expected).item(), last, apart]
+    return [first, loss(), apart]

@@ -33,7 +33,7 @@ IMPLEMENTATION = "implementation"
 """The name that an implementation's text sets."""
 CALLED = builtins, json, json.decoder, json.encoder, json.JSONDecoder, json.JSONEncoder, Tensor
 """Of libraries, what a worker itself calls to answer: a submission that replaces any of it may lie."""
-MADE_OF = torch, torch.nn.functional, *(kind for kind in vars(torch.nn).values() if isinstance(kind, type))
+MADE_OF = torch.nn.functional, *(kind for kind in vars(torch.nn).values() if isinstance(kind, type))
 """What components are made of: whoever replaces any of it changes what others compute."""
 RESERVE = 16 << 20
 """Bytes of address space that are kept for the proof that what is forbidden refuses."""

@@ -200,9 +200,17 @@ def test_a_model_that_tells_a_training_from_a_test_is_listed(grade_tasks, tmp_pa
     assert record.judgement.internals == ()
 
 
+def test_a_training_for_the_model_of_a_test_alone_is_listed(grade_tasks, tmp_path):
+    begin = "    model.train()\n"
+    other = f'{begin}    if type(model).__name__ != "TinyTranslator":\n        return 0.0\n'
+    record, judged = grade_tasks(write_submission(tmp_path / "anna", ("train", begin, other)), "3.1")
+    assert judged["3.1"].state is State.PASSED
+    assert "the whole model does not learn one batch by heart" in record.judgement.internals[0]
+
+
 @pytest.mark.parametrize("answer", ["x", ["x", "y", "z"], [1.0], [None] * 3, [torch.ones(2)] * 3])
 def test_an_odd_answer_about_the_whole_model_is_one_line(answer):
-    sandbox = SimpleNamespace(build=lambda *given, **options: None, apply=lambda *given: answer)
+    sandbox = SimpleNamespace(build=lambda *given, **options: None, apply=lambda *given, **options: answer)
     [line] = judging.look_at_whole([], sandbox, ASSIGNMENT)
     assert line.startswith("the whole model ") and "\n" not in line
 
