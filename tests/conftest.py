@@ -98,19 +98,6 @@ def reference():
     return read_sources(REFERENCE, REFERENCE)
 
 
-@pytest.fixture
-def short_tests(monkeypatch) -> Iterator[None]:
-    """Component tests in this process end after half a second of CPU time, or three seconds of waiting."""
-    from validity import run_tests
-
-    monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 0.5)
-    monkeypatch.setattr(run_tests, "WAIT_SECONDS", 3.0)
-    kept = gc.callbacks[:]  # Hypothesis's, in which an alarm's exception would be lost
-    gc.callbacks.clear()
-    yield
-    gc.callbacks.extend(kept)
-
-
 @pytest.fixture(scope="session")
 def fixed_secret() -> Iterator[None]:
     """Commands that run in this process take their seeds from this, not from the checkout's own secret."""
