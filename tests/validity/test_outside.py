@@ -48,18 +48,7 @@ def test_a_script_keeps_its_definitions_and_what_can_be_imported():
     assert {number: line for number, line in enumerate(kept, 1) if line} == wanted  # lines stay where they are
 
 
-@pytest.mark.parametrize(
-    "line, is_kept",
-    [
-        ("from . import soft", True),
-        ("from .. import soft as s, hard", True),
-        ("from .. import soft, missing", False),
-        ("from .tools import hard", True),
-        ("from tools.parts import hard", True),
-        ("from tools.parts import missing", False),
-        ("import tools", True),
-    ],
-)
+@pytest.mark.parametrize("line, is_kept", EXAMPLES["imports"].items())
 def test_a_script_keeps_imports_of_its_own_modules_and_packages(line, is_kept):
     assert definitions_of(line, {"tools", "a.soft", "tools.parts.hard"}, []) == line * is_kept
 

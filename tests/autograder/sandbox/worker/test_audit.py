@@ -17,26 +17,12 @@ HOSTILE = [
     pytest.param(name, marks=() if case.get("is_harmless") else pytest.mark.hostile)
     for name, case in SUBMISSIONS.items()
 ]
-HIDING = """
-import torch
-from torch import nn
-
-torch.equal = lambda *given: True
-torch.Tensor.detach = lambda tensor: tensor.data
-
-
-class FeedForward(nn.Linear):
-    def forward(self, x):
-        x.detach = x.clone
-        x.data.mul_(3)
-        return x
-"""
 
 
 @pytest.mark.hostile
 def test_a_change_of_an_argument_cannot_be_hidden(sandbox):
     x = torch.ones(2, 4)
-    submission = sandbox({"layers": HIDING})
+    submission = sandbox({"layers": EXAMPLES["others"]["hiding"]})
     with torch.no_grad():
         submission.build("layers.FeedForward", 4, 4)(x)
     assert x.isnan().all()
@@ -96,44 +82,12 @@ def test_dots_lead_from_where_a_module_is(sandbox):
         submission.call("decode.greedy_decode", "real")
 
 
-PLAIN = """
-def greedy_decode(x):
-    f, functions = torch.nn, nn.functional
-    for lib in (torch, functions):
-        assert hasattr(lib, "relu") and "relu" in dir(lib)
-    lib = functions if f is nn else torch
-    nn.Module.__init__(Mine(2, 2))
-    Mine.reset_parameters(Mine(2, 2))
-    greedy_decode.calls = 1
-    return getattr(lib, "relu")(x)
-"""
-
-
 def test_modules_under_other_names_are_not_reported(sandbox):
-    submission = sandbox({"decode": IMPORTS.replace("nn.functional, nn.modules", "0, 0") + PLAIN})
+    submission = sandbox({"decode": IMPORTS.replace("nn.functional, nn.modules", "0, 0") + EXAMPLES["others"]["plain"]})
     submission.call("decode.greedy_decode", torch.ones(2))
     assert submission.notices.seen == []
 
 
-MEMORY = """
-import types
-import numpy as np
-import torch
-
-
-def greedy_decode(x):
-    wanted = {"data": (id(x), False), "shape": (2,), "typestr": "<i8", "version": 3}
-    seen = []
-    for name in ["__array_" + "interface__", "__array_" + "struct__", *dir(np.ndarray)]:
-        try:
-            seen.append(np.asarray(types.SimpleNamespace(**{name: wanted})).ndim)
-        except TypeError:  # that is to be a method
-            pass
-    right = x.numpy().sum() + np.asarray(x).mean() + np.ma.masked_array([1.0, 5.0], [False, True]).sum()
-    return torch.tensor([max(seen), right])
-"""
-
-
 def test_numpy_gives_no_memory_by_an_interface_and_works(sandbox):
-    submission = sandbox({"decode": MEMORY})
+    submission = sandbox({"decode": EXAMPLES["others"]["memory"]})
     assert submission.call("decode.greedy_decode", torch.ones(3)).tolist() == [0, 5]
