@@ -28,18 +28,6 @@ UNUSUAL, CASES, FAULTS = TABLES["pytorch"], TABLES["model"], TABLES["layout"]
 DROPS, WITHOUT_DTYPE = TABLES["drops"], TABLES["without_dtype"]
 JUDGED = {"layers": ("task_2_1", "task_2_2"), "stacks": ("task_2_3",), "model": ("task_2_4",)}
 MODEL = Path(__file__).parents[1] / "autograder" / "grading" / "adapters" / "whole"
-NORM = """
-class Norm(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.gain, self.shift = nn.Parameter(torch.ones({size})), nn.Parameter(torch.zeros({size}))
-
-    def forward(self, x):
-        x = x - x.mean(-1, keepdim=True)
-        return self.gain * x / ({scale}) + self.shift
-
-
-class Block("""
 
 
 def changes_of(name: str) -> dict[str, str]:
@@ -47,7 +35,7 @@ def changes_of(name: str) -> dict[str, str]:
     changes = dict(CASES[name].get("changes", []))
     if "norm" in CASES[name]:
         scale, size = CASES[name]["norm"]
-        changes |= {"nn.LayerNorm(": "Norm(", "class Block(": NORM.format(size=size, scale=scale)}
+        changes |= {"nn.LayerNorm(": "Norm(", "class Block(": TABLES["norm"]["text"].format(size=size, scale=scale)}
     return changes
 
 
