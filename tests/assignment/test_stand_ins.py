@@ -80,9 +80,8 @@ def test_what_is_built_of_a_component_does_not_do_its_work(zygote, user):
     """Its stand-in raises, whatever way leads to it, in the sandbox and at home."""
     names = {name.partition(".") for name in ALLOWED}
     texts = {name: f"def {own}(name):\n    from .using import use\n    use(name)\n" for name, _, own in names}
-    sources = {
-        name: (f"{name}.py", text) for name, text in {**texts, "using": EXAMPLES["using"], "__init__": ""}.items()
-    }
+    texts |= {"using": EXAMPLES["using"], "__init__": ""}
+    sources = {name: (f"{name}.py", text) for name, text in texts.items()}
     home, sandbox = InProcessSubmission(sources, read_assignment()), Sandbox(sources, read_assignment(), zygote=zygote)
     with closing(home), sandbox:
         for number, kind in enumerate(["MultiHeadedAttention", "Sub", "EncoderLayer", "Encoder"]):

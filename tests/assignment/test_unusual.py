@@ -82,13 +82,9 @@ def test_tensors_without_dtype_cost_one_item(reference, assignment):
     """Models are trained with the default dtype: there such code is right."""
     markers = {task.number: task.marker for task in assignment.tasks}
     versions = [
-        Version(
-            number,
-            replaced(reference, case["module"], [(case["result"], FILLED.format(case["result"]))]),
-            [0],
-            (markers[number],),
-        )
+        Version(number, replaced(reference, case["module"], [(code, FILLED.format(code))]), [0], (markers[number],))
         for number, case in WITHOUT_DTYPE.items()
+        for code in [case["result"]]
     ]
     outcomes = ends_of(versions, reference, assignment)
     lost = {name: {end.item for end in ends if end.state is not State.PASSED} for name, ends in outcomes.items()}

@@ -194,7 +194,7 @@ def texts_in(code: str) -> set[int]:
 
 
 def test_names_layout_and_order_do_not_count():
-    code, other = EXAMPLES["statements"].values()
+    code, other = examples_in("intake/statements.toml").values()
     assert texts_in(code) == texts_in(other) != texts_in(code.replace("relu", "tanh"))
 
 

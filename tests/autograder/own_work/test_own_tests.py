@@ -61,9 +61,8 @@ def test_tests_that_guess_find_nothing(zygote, sampled):
     for name in sampled(EXAMPLES["guesses"], 3):
         first = "    def test_first(self, attention):\n        global GUESS; GUESS = 40; assert False\n"
         tests = (f"    def test_{n}(self, attention):\n        assert GUESS % 40 != {n}\n" for n in range(39))
-        text = "\n".join(
-            [EXAMPLES["guesses"][name], "class TestAttention:", first * (name == "what ran before"), *tests]
-        )
+        above = [EXAMPLES["guesses"][name], "class TestAttention:", first * (name == "what ran before")]
+        text = "\n".join([*above, *tests])
         assert not groups(judged(zygote, text + "\nclass TestLayerNorm:\n    pass\n"))
 
 
@@ -76,9 +75,8 @@ HONEST = "\n    def test_values(self, attention):\n        x = draw(); near(atte
 def test_tests_that_go_wrong_cost_only_themselves_and_gain_nothing(zygote, name):
     """The test beside them still counts, and finds at most what it finds alone."""
     bodies, reason = EXAMPLES["trouble"][name]["bodies"], EXAMPLES["trouble"][name].get("reason")
-    result = judged(
-        zygote, EXAMPLES["writes"] + suite("attention", *bodies) + HONEST + "\nclass TestLayerNorm:\n    pass\n"
-    )
+    tests = suite("attention", *bodies) + HONEST + "\nclass TestLayerNorm:\n    pass\n"
+    result = judged(zygote, EXAMPLES["writes"] + tests)
     assert groups(result) <= FORMULA and "LEAK" not in str(result)
     if reason:
         assert result.state is State.FAILED and groups(result) == FORMULA

@@ -111,11 +111,8 @@ def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_mar
     private = folder / "source" / "data" / "private"
     references = (private / "fren.test.bpe").read_text().splitlines()
     translations = "".join(line.split("|||")[1].strip() + "\n" for line in references)
-    for name, text in {
-        **files,
-        "layers.py": examples_in("reports/gradescope.toml")["attack"],
-        "translations.txt": translations,
-    }.items():
+    attack = examples_in("reports/gradescope.toml")["attack"]
+    for name, text in {**files, "layers.py": attack, "translations.txt": translations}.items():
         (folder / "submission" / name).write_text(text)
     status, output = in_container(folder, "/autograder/run_autograder")
     assert status == 0, output

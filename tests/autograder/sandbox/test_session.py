@@ -46,9 +46,8 @@ def test_an_exception_arrives_as_itself_or_says_what_it_was(example, name):
 
 
 def test_a_module_cannot_hide_parameters(sandbox):
-    shapes = [
-        tuple(parameter.shape) for parameter in sandbox({"layers": EXAMPLES["hiding"]}).build(NORM, 3).parameters()
-    ]
+    module = sandbox({"layers": EXAMPLES["hiding"]}).build(NORM, 3)
+    shapes = [tuple(parameter.shape) for parameter in module.parameters()]
     assert shapes == [(3, 3), (3,), (1, 2), (1,)]
 
 

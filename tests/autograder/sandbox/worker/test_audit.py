@@ -10,10 +10,11 @@ from autograder.sandbox.errors import SubmissionError
 from ...conftest import examples_in
 
 EXAMPLES = examples_in("sandbox/worker/reported.toml")
-IMPORTS, SUBMISSIONS = EXAMPLES["imports"], EXAMPLES["submissions"]
+MEDDLING = examples_in("sandbox/worker/meddling.toml")
+IMPORTS, SUBMISSIONS = EXAMPLES["imports"], MEDDLING["submissions"]
 NESTED = "x = " + "-" * 2_000 + "sys.maxsize"
 REPORTED = {**EXAMPLES["lines"], NESTED: "nested too deeply to be watched"}
-HOSTILE = [
+CASES = [
     pytest.param(name, marks=() if case.get("is_harmless") else pytest.mark.hostile)
     for name, case in SUBMISSIONS.items()
 ]
@@ -29,13 +30,13 @@ def test_a_change_of_an_argument_cannot_be_hidden(sandbox):
     assert [name for _, _, name in submission.notices.seen] == ["torch.equal replaced", "torch.Tensor.detach replaced"]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", CASES)
 def test_who_goes_round_the_refusals_is_reported(sandbox, name):
     """Also what meddles with the worker, and what no line of the submission calls."""
     case = SUBMISSIONS[name]
     modules = {module: case[module] for module in ("attention", "layers") if module in case}
-    if (name := modules.get("layers")) in EXAMPLES["texts"]:
-        modules["layers"] = EXAMPLES["texts"][name].replace("{change}", case["change"])
+    if (name := modules.get("layers")) in MEDDLING["texts"]:
+        modules["layers"] = MEDDLING["texts"][name].replace("{change}", case["change"])
     submission = sandbox(modules)
     x = torch.randn(4, 4, requires_grad="is_differentiated" in case)
     with suppress(SubmissionError):
@@ -53,7 +54,7 @@ def test_who_goes_round_the_refusals_is_reported(sandbox, name):
 @pytest.mark.hostile
 @pytest.mark.parametrize("way", ["garbage", "a key"])
 def test_what_happens_within_the_hook_is_heard(sandbox, way):
-    submission = sandbox(EXAMPLES["within"])
+    submission = sandbox(MEDDLING["within"])
     n_reached = submission.call("decode.greedy_decode", way)
     assert any(name == "torch._C" for _, _, name in submission.notices.seen) or (way, n_reached) == ("garbage", 0)
 
