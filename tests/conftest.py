@@ -4,7 +4,9 @@ import gc
 import os
 import signal
 import time
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +27,12 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's job in 
 _examples = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 settings.register_profile("few", _examples, max_examples=30)
 settings.register_profile("many", _examples, max_examples=500)
+
+
+def examples_in(file: str) -> dict:
+    """The examples in a file of this folder, which explains them; in it, {title} is that of the assignment."""
+    text = Path(__file__).parent.joinpath(file).read_text(encoding="utf-8")
+    return tomllib.loads(text.replace("{title}", read_assignment().title))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -88,19 +96,6 @@ def reference():
     from autograder.intake.sources import read_sources
 
     return read_sources(REFERENCE, REFERENCE)
-
-
-@pytest.fixture
-def short_tests(monkeypatch) -> Iterator[None]:
-    """Component tests in this process end after half a second of CPU time, or three seconds of waiting."""
-    from validity import run_tests
-
-    monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 0.5)
-    monkeypatch.setattr(run_tests, "WAIT_SECONDS", 3.0)
-    kept = gc.callbacks[:]  # Hypothesis's, in which an alarm's exception would be lost
-    gc.callbacks.clear()
-    yield
-    gc.callbacks.extend(kept)
 
 
 @pytest.fixture(scope="session")

@@ -16,46 +16,14 @@ from foundation.assignment_file import read_assignment
 from validity.run_tests import Version, markers_of_tasks
 from validity.variants import splice
 
-IMPORTS = """from .attention import scaled_dot_product_attention
-import torch
-import torch.nn.functional as F
-from torch import nn
+from ..conftest import examples_in
 
+TEXTS = examples_in("assignment/layouts.toml")
 
-"""
 PATTERNS = [1, 1, 1, 1], [3, 1], [3, 1], [1, 2, 1], [4], [2, 2]
 BIASES = [True] * 4, [False] * 4, [True, False, True, True], [False, False, False, True]
 CHECK = ["if d_model % n_heads:", "    raise ValueError('heads')"]
 
-ATTENDS = (
-    """
-        context, weights = scaled_dot_product_attention(q, k, v, mask)
-""",
-    """
-        masks = [mask] * h if mask is None or mask.dim() == 2 or mask.size(1) == 1 else mask.split(1, dim=1)
-        heads = [scaled_dot_product_attention(q[:, [i]], k[:, [i]], v[:, [i]], masks[i]) for i in range(h)]
-        context, weights = (torch.cat(found, dim=1) for found in zip(*heads))
-""",
-    """
-        scores = q @ k.mT / e**0.5
-        if mask is not None:
-            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        weights = scores.softmax(-1)
-        context = weights @ v
-""",
-    """
-        contexts, heads = [], []
-        for i in range(h):
-            scores = torch.einsum("bqe,bke->bqk", q[:, i], k[:, i]) / e**0.5
-            if mask is not None:
-                own = mask if mask.dim() == 2 else mask[:, i if mask.size(1) > 1 else 0]
-                scores = scores.masked_fill(~own, -1e9)
-            heads.append(scores.softmax(-1))
-            contexts.append(heads[-1] @ v[:, i])
-        context, weights = torch.stack(contexts, dim=1), torch.stack(heads, dim=1)
-""",
-)
-"""From q, k and v, (b, h, positions, e), to context and weights: by the component for attention, or written out."""
 
 Pair = tuple[str, str]
 """Expressions of a matrix (in, out) and its bias, "None" for none; or of a gain and a shift."""
@@ -228,7 +196,7 @@ def multi_headed_attention(chance: random.Random) -> str:
     body = ""
     for role, x in zip("qkv", ("query", "key", "value"), strict=True):
         body += f"        {role} = {applied(storage, role, x)}.unflatten(-1, (h, e)).transpose(1, 2)\n"
-    body += chance.choice(ATTENDS)[1:] + "        joined = context.transpose(1, 2).flatten(2)\n"
+    body += chance.choice(TEXTS["attends"]) + "        joined = context.transpose(1, 2).flatten(2)\n"
     body += f"        return {applied(storage, 'o', 'joined')}, weights\n"
     head, sizes = "MultiHeadedAttention(d_model, n_heads)", "d, h, e = d_model, n_heads, d_model // n_heads"
     return class_text(head, sizes, storage, "query, key, value, mask=None", body, CHECK)
@@ -298,7 +266,7 @@ def drawn(reference: Sources, component: str, number: int, change: Callable[[str
             kind = part.partition(".")[2]
             text = re.sub(rf"(?:nn\.)?\b{kind}\(", f"Own{kind}(", text)
             text = DRAWN[part](chance).replace(f"class {kind}(", f"class Own{kind}(") + "\n\n" + text
-    sources = {**reference, module: (f"{path} {name}", splice(whole, change(IMPORTS + text), Path(name))[0])}
+    sources = {**reference, module: (f"{path} {name}", splice(whole, change(TEXTS["imports"] + text), Path(name))[0])}
     return Version(name, sources, [0], markers_of_tasks(read_assignment(), [component]))
 
 

@@ -3,8 +3,6 @@
 import inspect
 import json
 import re
-import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -18,6 +16,7 @@ from autograder.testing.results import judge_task
 from foundation.places import ROOT
 from validity.run_tests import Version, run_versions
 
+from ..conftest import examples_in
 from .layouts import replaced
 
 LEAST_SIZE = 10
@@ -57,7 +56,7 @@ def test_no_short_line_of_a_solution_is_handed_out():
     assert [(path.name, line) for path, line in found if re.search(SHORT, line)] == []
 
 
-TABLES = tomllib.loads(Path(__file__).with_name("handed_out.toml").read_text(encoding="utf-8"))
+TABLES = examples_in("assignment/handed_out.toml")
 CASES = [*((name, []) for name in TABLES["pasted"]), *TABLES["reworded"].items()]
 
 
@@ -85,22 +84,11 @@ def test_a_stand_in_earns_next_to_nothing_as_a_component(assignment, reference):
         assert {item.name for item in judged.items if item.score} == earned, run.version
 
 
-IMPORTS = """
-import math, torch, torch.nn.functional as F
-from collections.abc import *
-from functools import *
-from typing import *
-from torch import Tensor, nn
-from torch.func import functional_call
-EPSILON, TINY, NormKind, Computation = 1e-6, 1e-300, Any, Any
-"""
-
-
 @pytest.mark.slow
 def test_what_the_tests_compute_by_pytorchs_own_is_refused_as_a_component(tmp_path, reference):
     parts = (layers.network_module, layers.network, layers.look_tokens_up, layers.norm_of, attend, earlier_keys)
     parts = (*parts, layers.usual_factor, layers.width_of)
-    pasted = IMPORTS + "".join(map(inspect.getsource, parts)).replace(" scaled_dot", " F.scaled_dot")
+    pasted = TABLES["above"]["imports"] + "".join(map(inspect.getsource, parts)).replace(" scaled_dot", " F.scaled_dot")
     for module, changes in TABLES["by_pytorch"].items():
         (tmp_path / f"{module}.py").write_text(replaced(reference, module, changes)[module][1] + pasted)
     assert main(["grade", str(tmp_path), "--results", str(tmp_path / "results.json")]) == 0

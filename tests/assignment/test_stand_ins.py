@@ -15,6 +15,11 @@ from autograder.sandbox.submission import Sandbox
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
+from ..conftest import examples_in
+
+EXAMPLES = examples_in("assignment/stand_ins.toml")
+ALLOWED = EXAMPLES["n_allowed"]
+
 ARGUMENTS = {"d_model": 4, "n_heads": 2, "d_ff": 6, "n_layers": 3, "dropout": 0.25, "norm_first": True}
 ARGUMENTS |= {"vocab_size": 7, "epsilon": 0.5, "max_length": 9}
 
@@ -58,25 +63,8 @@ def test_a_copied_embedding_can_be_tied_to():
         assert type(embedding(torch.tensor([1]))) is torch.Tensor
 
 
-OLD_SUPER = """
-from torch import nn
-
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model):
-        super(EncoderLayer, self).__init__()
-        self.own = nn.Linear(d_model, d_model)
-
-class DecoderLayer(EncoderLayer):
-    def __init__(self, d_model):
-        super(DecoderLayer, self).__init__(d_model)
-
-    def forward(self, x):
-        return EncoderLayer, self.own(x)
-"""
-
-
 def test_what_a_component_inherits_from_stays():
-    sources = {"__init__": ("", ""), "layers": ("layers.py", OLD_SUPER)}
+    sources = {"__init__": ("", ""), "layers": ("layers.py", EXAMPLES["old_super"])}
     sources["model"] = ("model.py", "from .layers import DecoderLayer\ndef Encoder(): return DecoderLayer\n")
     submission = InProcessSubmission(sources, read_assignment())
     try:
@@ -87,37 +75,17 @@ def test_what_a_component_inherits_from_stays():
         submission.close()
 
 
-USING = """
-from .attention import MultiHeadedAttention
-from .layers import EncoderLayer
-from .model import Encoder
-
-class Sub(MultiHeadedAttention):
-    pass
-
-KINDS = {"MultiHeadedAttention": MultiHeadedAttention, "Sub": Sub, "EncoderLayer": EncoderLayer, "Encoder": Encoder}
-
-def use(name):
-    KINDS[name](4, 2, 3, 1)
-"""
-FROM = {  # the user, and how many of the kinds above it may use
-    "attention.scaled_dot_product_attention": 0,
-    "layers.DecoderLayer": 3,
-    "model.Decoder": 4,
-    "train.train_epoch": 4,
-}
-
-
-@pytest.mark.parametrize("user", FROM)
+@pytest.mark.parametrize("user", ALLOWED)
 def test_what_is_built_of_a_component_does_not_do_its_work(zygote, user):
     """Its stand-in raises, whatever way leads to it, in the sandbox and at home."""
-    names = {name.partition(".") for name in FROM}
+    names = {name.partition(".") for name in ALLOWED}
     texts = {name: f"def {own}(name):\n    from .using import use\n    use(name)\n" for name, _, own in names}
-    sources = {name: (f"{name}.py", text) for name, text in {**texts, "using": USING, "__init__": ""}.items()}
+    texts |= {"using": EXAMPLES["using"], "__init__": ""}
+    sources = {name: (f"{name}.py", text) for name, text in texts.items()}
     home, sandbox = InProcessSubmission(sources, read_assignment()), Sandbox(sources, read_assignment(), zygote=zygote)
     with closing(home), sandbox:
         for number, kind in enumerate(["MultiHeadedAttention", "Sub", "EncoderLayer", "Encoder"]):
             refused = f"{user} uses {kind.replace('Sub', 'MultiHeadedAttention')}, which is built of it"
             for submission in (home, sandbox):
-                with nullcontext() if number < FROM[user] else pytest.raises(Exception, match=refused):
+                with nullcontext() if number < ALLOWED[user] else pytest.raises(Exception, match=refused):
                     submission.call(user, kind)

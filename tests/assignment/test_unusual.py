@@ -7,7 +7,6 @@ are to the tests is decided here, and said in docs/reference/grading.md. The mod
 
 import math
 import re
-import tomllib
 from dataclasses import replace
 from functools import partial
 from itertools import chain, product
@@ -21,24 +20,14 @@ from autograder.testing.results import tests_of as results_of
 from foundation.places import SKELETON
 from validity.run_tests import Version, run_versions
 
+from ..conftest import examples_in
 from .layouts import drawn, replaced
 
-TABLES = tomllib.loads(Path(__file__).with_name("unusual.toml").read_text(encoding="utf-8"))
+TABLES = examples_in("assignment/unusual.toml")
 UNUSUAL, CASES, FAULTS = TABLES["pytorch"], TABLES["model"], TABLES["layout"]
+DROPS, WITHOUT_DTYPE = TABLES["drops"], TABLES["without_dtype"]
 JUDGED = {"layers": ("task_2_1", "task_2_2"), "stacks": ("task_2_3",), "model": ("task_2_4",)}
 MODEL = Path(__file__).parents[1] / "autograder" / "grading" / "adapters" / "whole"
-NORM = """
-class Norm(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.gain, self.shift = nn.Parameter(torch.ones({size})), nn.Parameter(torch.zeros({size}))
-
-    def forward(self, x):
-        x = x - x.mean(-1, keepdim=True)
-        return self.gain * x / ({scale}) + self.shift
-
-
-class Block("""
 
 
 def changes_of(name: str) -> dict[str, str]:
@@ -46,7 +35,7 @@ def changes_of(name: str) -> dict[str, str]:
     changes = dict(CASES[name].get("changes", []))
     if "norm" in CASES[name]:
         scale, size = CASES[name]["norm"]
-        changes |= {"nn.LayerNorm(": "Norm(", "class Block(": NORM.format(size=size, scale=scale)}
+        changes |= {"nn.LayerNorm(": "Norm(", "class Block(": TABLES["norm"]["text"].format(size=size, scale=scale)}
     return changes
 
 
@@ -59,14 +48,6 @@ def changed(changes: dict[str, str], folder: Path) -> dict[str, tuple[str, str]]
     for name, text in texts.items():
         (folder / name).write_text(text)
     return read_sources(folder, SKELETON)
-
-
-DROPS = {
-    "whole sublayers": "out * self.dropout(torch.ones(1, 1, 1, dtype=out.dtype))",
-    "whole positions": "out * self.dropout(torch.ones_like(out[..., :1]))",
-    "a feature of all positions": "out * self.dropout(torch.ones_like(out[:, :1]))",
-    "an entry of all sentences": "out * self.dropout(torch.ones_like(out[:1]))",
-}
 
 
 def with_drop(text, code):
@@ -94,12 +75,6 @@ def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment)
 
 FILLED = "torch.zeros(({0}).shape).copy_({0})"
 """A result that is written into a tensor of the default dtype."""
-WITHOUT_DTYPE = {  # task and module; whose result it is; the items that are lost there
-    "1.1": ("embedding", "self.table(tokens) * math.sqrt(self.d_model)", {"any size and dtype"}),
-    "1.2": ("attention", "weights @ value", {"numerically safe"}),
-    "1.3": ("attention", "self.project_output(concatenated)", {"special cases"}),
-    "1.5": ("layers", "torch.relu(self.expand(x))", {"special cases"}),
-}
 
 
 @pytest.mark.slow
@@ -107,12 +82,13 @@ def test_tensors_without_dtype_cost_one_item(reference, assignment):
     """Models are trained with the default dtype: there such code is right."""
     markers = {task.number: task.marker for task in assignment.tasks}
     versions = [
-        Version(number, replaced(reference, module, [(code, FILLED.format(code))]), [0], (markers[number],))
-        for number, (module, code, _) in WITHOUT_DTYPE.items()
+        Version(number, replaced(reference, case["module"], [(code, FILLED.format(code))]), [0], (markers[number],))
+        for number, case in WITHOUT_DTYPE.items()
+        for code in [case["result"]]
     ]
     outcomes = ends_of(versions, reference, assignment)
     lost = {name: {end.item for end in ends if end.state is not State.PASSED} for name, ends in outcomes.items()}
-    assert lost == {number: items for number, (*_, items) in WITHOUT_DTYPE.items()}
+    assert lost == {number: {*case["lost"]} for number, case in WITHOUT_DTYPE.items()}
 
 
 ALONE = (

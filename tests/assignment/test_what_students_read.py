@@ -1,15 +1,14 @@
 """What a student reads of a known mistake: one block, with what leads to it, such as the texts of the table beside."""
 
-import tomllib
-from pathlib import Path
-
 import pytest
 
 from autograder.at_home.notebook import run_task
 from autograder.course.catalogue import apply, faults_of
 from autograder.intake.sources import in_module
 
-READ = tomllib.loads(Path(__file__).with_name("what_students_read.toml").read_text(encoding="utf-8"))
+from ..conftest import examples_in
+
+READ = examples_in("assignment/what_students_read.toml")
 
 
 @pytest.mark.slow

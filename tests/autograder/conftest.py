@@ -3,7 +3,6 @@
 import csv
 import html
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,6 +22,8 @@ from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, SKELETON
 from foundation.whole_files import write_whole
+
+from ..conftest import examples_in as examples
 
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
@@ -67,9 +68,8 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def examples_in(file: str) -> dict:
-    """The examples in a file of this folder, which explains them; in it, {title} is that of the assignment."""
-    text = Path(__file__).parent.joinpath(file).read_text(encoding="utf-8")
-    return tomllib.loads(text.replace("{title}", ASSIGNMENT.title))
+    """Those in a file of this folder."""
+    return examples(f"autograder/{file}")
 
 
 def words_of(page: str) -> str:

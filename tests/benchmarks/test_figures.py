@@ -24,6 +24,11 @@ from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
 from reference.__main__ import main as train
 
+from ..conftest import examples_in
+
+EXAMPLES = examples_in("benchmarks/figures.toml")
+LOST, LEFT, TRIVIAL, COSTS = (EXAMPLES[name] for name in ("lost", "left", "trivial", "costs"))
+
 TASKS = ("1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "2.1", "2.2", "2.3", "2.4", "3.1")
 EXCEPTIONS = {
     *("multi-head-query-changed-in-place", "feed-forward-in-place", "encoder-layer-dropout-rate-turned-round"),
@@ -53,49 +58,20 @@ def test_marks_are_near_those_of_two_readers(is_drawn, count, most, least):
     assert is_drawn or panel_table(rows) in (ROOT / "docs" / "explanation" / "rubric.md").read_text(encoding="utf-8")
 
 
-LOST = {  # the only item that a fault costs
-    "multi-head-always-float32": "special cases",
-    "layer-norm-always-float32": "special cases",
-    "feed-forward-always-float32": "special cases",
-    "transformer-unused-parameters": "special cases",
-    "training-eval-mode": "modes, masks, dtype",
-}
-LEFT = {  # the only items that a fault leaves
-    "attention-dropout-always": {"masks", "numerically safe"},
-    "layer-norm-over-batch": {"gradients", "parameters"},
-    "encoder-layer-relu-at-the-end": {"masks", "gradients", "no side effects", "returned weights"},
-    "encoder-dropout-on-input": {"masks reach every layer"},
-    "training-labels-as-input": {"modes, masks, dtype"},
-}
-
-
 @pytest.mark.slow
 def test_one_fault_has_one_price():
     tasks = {task.number: {item.name for item in task.items} for task in read_assignment().tasks}
     marks = marks_of([fault for fault in faults_of(read_assignment()) if fault.id in LOST | LEFT])
     assert {mark.fault: [*mark.lost] for mark in marks if mark.fault in LOST} == {name: [LOST[name]] for name in LOST}
-    assert {mark.fault: tasks[mark.task] - {*mark.lost} for mark in marks if mark.fault in LEFT} == LEFT
-
-
-TRIVIAL = {  # what stands in place of a solution, and all that it may earn
-    "1.2": ("    scores = query @", "    return 2 * query, query @ key.mT\n", {"no side effects"}),
-    "1.3": (
-        "        def split_heads",
-        "        return self.project_output(query), query\n",
-        {"refuses other sizes", "no side effects"},
-    ),
-    "1.4": (
-        "        centred = x - x.mean",
-        "        return self.gamma * x + self.beta\n",
-        {"gradients", "no side effects"},
-    ),
-}
+    assert {mark.fault: tasks[mark.task] - {*mark.lost} for mark in marks if mark.fault in LEFT} == {
+        name: {*items} for name, items in LEFT.items()
+    }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", TRIVIAL)
 def test_code_that_does_something_else_earns_next_to_nothing(number):
-    begins, other, earned = TRIVIAL[number]
+    begins, other, earned = TRIVIAL[number].values()
     task = next(task for task in read_assignment().tasks if task.number == number)
     sources = read_sources(REFERENCE, SKELETON)
     [module] = [name for name, (_, text) in sources.items() if begins in text]
@@ -103,26 +79,7 @@ def test_code_that_does_something_else_earns_next_to_nothing(number):
     start = text.index(begins)
     text = text[:start] + other + text[text.index("### END SOLUTION", start) - 8 :]
     [missing] = missing_in({"other": (task, {**sources, module: (path, text)})}).values()
-    assert {item.name for item in task.items} - {*missing} <= earned
-
-
-ZERO_IN_FLOAT32 = """
-import torch as _torch
-
-def _zero(result):
-    if isinstance(result, _torch.Tensor):
-        return _torch.zeros_like(result) if result.dtype == _torch.float32 else result
-    return type(result)(map(_zero, result)) if isinstance(result, (tuple, list)) else result
-
-def _zeroed(function):
-    return lambda *args, **options: _zero(function(*args, **options))
-
-scaled_dot_product_attention = _zeroed(scaled_dot_product_attention) if "MultiHeadedAttention" in globals() else None
-for _made in list(vars().values()):
-    for _name in ("forward", "encode", "decode", "get_predictions"):
-        if isinstance(_made, type) and _made.__module__ == __name__ and _name in vars(_made):
-            setattr(_made, _name, _zeroed(vars(_made)[_name]))
-"""
+    assert {item.name for item in task.items} - {*missing} <= {*earned}
 
 
 @pytest.mark.slow
@@ -130,7 +87,7 @@ def test_results_that_are_wrong_in_float32_alone_earn_next_to_nothing():
     sources = read_sources(REFERENCE, SKELETON)
     for module in ("embedding", "attention", "layers", "model"):
         path, text = sources[module]
-        sources = {**sources, module: (path, text + ZERO_IN_FLOAT32)}
+        sources = {**sources, module: (path, text + EXAMPLES["zero_in_float32"])}
     tasks = {
         task.number: task
         for task in read_assignment().tasks
@@ -141,27 +98,12 @@ def test_results_that_are_wrong_in_float32_alone_earn_next_to_nothing():
     assert earned <= {"refuses other sizes"}
 
 
-COSTS = {  # what one mistake costs, however wrong the values are; and what it does not cost
-    "embedding-frozen": ("one table is learned", "times sqrt(d_model)"),
-    "attention-mask-transposed": ("masks", "scores, scale and softmax"),
-    "multi-head-mask-with-another-axis": ("masks reach every head", "returned weights"),
-    "feed-forward-not-expanded": ("both maps", "relu between them"),
-    "decoder-layer-no-source-mask": ("masks", "sublayers"),
-    "decoder-masks-swapped": ("masks reach every layer", "layers in order"),
-    "transformer-only-memory": ("returned weights", "encode and decode"),
-    "attention-scaled-by-query-count": ("masks", "gradients"),
-    "multi-head-needs-contiguous-tensors": ("projections and heads", "masks reach every head"),
-    "encoder-layer-no-feed-forward": ("sublayers", "gradients"),
-    "decoder-last-norm-always": ("layers in order", "gradients"),
-}
-
-
 @pytest.mark.slow
 def test_a_mistake_costs_no_item_that_it_has_nothing_to_do_with(sampled):
     chosen = sampled(COSTS, 4)
     marks = marks_of([fault for fault in faults_of(read_assignment()) if fault.id in chosen])
     found = {mark.fault: tuple(item for item in COSTS[mark.fault] if item in mark.lost) for mark in marks}
-    assert found == {name: COSTS[name][:1] for name in chosen}
+    assert found == {name: (COSTS[name][0],) for name in chosen}
 
 
 # -- the report's tables --------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ from reference.data import read_pairs
 from reference.vocab import join_subwords
 from release.contents import check_corpus
 
+from ..conftest import examples_in
+
 PAIRS = [(f"Das Haus_{n % 7} hat {n} Türen ...", f"The house_{n % 7} has {n} doors ...") for n in range(60)]
 
 
@@ -132,21 +134,8 @@ def test_wrong_input(pairs, command, tmp_path):
     (tmp_path / "latin").write_bytes("é\n".encode("latin-1"))
     (tmp_path / "bad.gz").write_bytes(b"no gzip")
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"a\nb\n" * 99)[:-9])
-    for more, message in (
-        (["--train", good, short], "short ends after 1 lines"),
-        (["--train", good, tmp_path / "none"], "none: No such file"),
-        (["--train", good, tmp_path / "latin"], "latin:1: not UTF-8 text"),
-        (["--train", good, tmp_path / "bad.gz"], "bad.gz: Not a gzipped file"),
-        (["--train", tmp_path / "cut.gz", tmp_path / "cut.gz"], "cut.gz: "),
-        (["--pairs", short, "--columns", 4, 1], "short:1: 1 columns, separated by tabs; expected at least 4"),
-        (["--dataset", "x"], "--languages"),
-        ([*pairs, "--vocabulary", 0], "'0': expected a whole number of at least 1"),
-        ([*pairs, "--languages", "de", "../en"], "argument --languages: '../en' is not the code of a language"),
-        ([*pairs, "--dev", "110%"], "'110%': expected a number of pairs, or their share below 100%, such as 10%"),
-        ([*pairs, "--dev", 40, "--test", 6], "60 pairs are too few to take 40 of them for dev and 6 of them for test"),
-        ([*pairs, "--dev", 0, "--most-tokens", 2], "no pair is left for training (60 too long)"),
-        ([*pairs, "--output", ""], "argument --output: the name is empty"),
-    ):
+    for words, message in examples_in("data/prepare.toml")["mistakes"].items():
+        more = shlex.split(words.format(folder=tmp_path, pairs=shlex.join(map(str, pairs))))
         assert message in command(*more, status=2)
     assert not (tmp_path / "out").exists()
 

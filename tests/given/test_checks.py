@@ -19,6 +19,7 @@ from given.command_line import main
 from given.package import Package
 from reference import attention, layers, model, train
 
+from ..conftest import examples_in
 from .conftest import corpus_flags
 
 
@@ -156,28 +157,11 @@ def test_answers_in_another_encoding_are_a_note(run, tmp_path):
 
 
 SANITY = "sanity --train train"
-OWN_MASK = "from reference.masks import *\n\n\ndef causal_mask(length):\n    "
 
 
-@pytest.mark.parametrize(
-    "command, file, text, message",
-    [
-        ("pack", "translations.txt", "a\nb\n", "translations.txt: 2 lines, but there are 3 references"),
-        ("pack", "layers.py", "from attention import x\n", "layers.py, line 1: ModuleNotFoundError: No module named"),
-        ("pack", "layers.py", "from .attentoin import x\n", "layers.py, line 1: there is no desk/attentoin.py"),
-        ("pack", "layers.py", "import sys\nsys.exit()\n", "layers.py, line 2: SystemExit: "),
-        ("pack", "hunts.py", "x = 1\n# caf\udce9\n", "hunts.py: it is not UTF-8 text (byte 0xe9 in line 2)"),
-        ("pack", "understanding.py", "def answers(:\n", "understanding.py, line 1: this is not Python: "),
-        ("pack", "own_tests.py", "#" * 120_000, "own_tests.py has 120 kB; graders read at most 100 kB"),
-        (SANITY, "masks.py", "x = 'caf\udce9'\n", "masks.py: it is not UTF-8 text (byte 0xe9 in line 1); save it as"),
-        (SANITY, "masks.py", "x = 1\0\n", "masks.py: it has NUL characters; save it as UTF-8\n"),
-        (SANITY, "masks.py", "import torch\n\ndef broken(:\n", "masks.py, line 3: SyntaxError: invalid syntax"),
-        (SANITY, "masks.py", f"{OWN_MASK}return lenght\n", "masks.py, line 5: NameError: name 'lenght' is not defined"),
-        (SANITY, "masks.py", f"{OWN_MASK}exit()\n", "masks.py, line 5: SystemExit: None\n"),
-    ],
-)
+@pytest.mark.parametrize("command, file, text, message", examples_in("given/checks.toml")["mistakes"])
 def test_what_is_wrong_with_a_file_is_one_line(run, tmp_path, command, file, text, message):
-    (tmp_path / "desk" / file).write_text(text, errors="surrogateescape")
+    (tmp_path / "desk" / file).write_text(text.replace("{long}", "#" * 120_000), encoding="latin-1")
     status, out, err = run(command)
     assert status == 2 and err.startswith("desk: ") and f"desk/{message}" in err and err.count("\n") == 1
     assert command != "pack" or "submission.zip: " in out

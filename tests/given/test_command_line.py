@@ -21,6 +21,7 @@ from reference import attention, model
 from reference.masks import causal_mask
 from reference.vocab import join_subwords
 
+from ..conftest import examples_in
 from .conftest import DEV, PAIRS, REFERENCE, call, corpus_flags
 
 SIZES = ["--preset", "tiny", "--d-model", "16", "--max-length", "9", "--batch-size", "4"]
@@ -127,53 +128,20 @@ def test_runs_are_compared_by_what_differs(folder, tmp_path, capsys):
     assert scores == sorted(scores, reverse=True)
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (["train", "--train", "nowhere"], "nowhere: No such file"),
-        (["train", "--test-file", "nowhere"], "nowhere: No such file"),
-        (["train", "--out-file", "x"], "has no effect without --test-file"),
-        (["train", "--corpus", "nowhere"], "nowhere: expected one file train.bpe or train.words; found no such file"),
-        (["train", "--d-model", "18"], "ValueError: d_model = 18 is not a multiple of n_heads = 4"),
-        (["train", "--dropout", "1.5"], "dropout = 1.5: expected between 0 and 1"),
-        (["train", "--epochs", "-1"], "epochs = -1: expected at least 1"),
-        (["train", "--diagonal-random", "0.5"], "diagonal_random = 0.5 has no effect with diagonal_width = 0"),
-        (["train", "--epochs", "2", "--max-steps", "3"], "--epochs 2 has no effect: max_steps = 3 counts in its place"),
-        (["train", "--device", "nosuch"], "--device nosuch: it cannot be used here: "),
-        (["train", "--resume", "--dropout", "0.3"], "--resume keeps the settings of the run but its length; leave out"),
-        (["train", "--resume", "--preset", "tiny"], "but its length; leave out --preset\n"),
-        (["train", "--resume", "--no-cached"], "but its length; leave out --no-cached\n"),
-        (["train", "--from", "epoch-09"], "--from epoch-09: {folder}/run has best, epoch-01, epoch-02, epoch-03, last"),
-        (["train", "--from", "epoch-02", "--max-steps", "2"], "has 4 steps already, more than the 2"),
-        (["train", "--output", "{folder}/dev"], "{folder}/dev: Not a directory"),
-        (["train", "--attention-through-time", "elle ."], "'elle .' is not a source of the training or dev pairs: add"),
-        (["train", "--test-file", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
-        (["translate", "--output", "{folder}"], "{folder}: Is a directory"),
-        (["translate", "--checkpoint", "nowhere"], "nowhere: no such file; `train` writes it"),
-        (["translate", "--checkpoint", "{folder}/run"], "/run: is a folder; name a checkpoint in it, such as {folder}"),
-        (["translate", "--length-penalty", "0.5"], "--length-penalty 0.5 has no effect without --beam-size of 2"),
-        (["compare", "nowhere", "."], "nothing to compare in nowhere, .: expected folders in which `train`"),
-        (["attention", "--sentence", "je " * 600], "--sentence: a source of 600 tokens, expected at most 512"),
-        (["attention", "--sentence", "je", "--output", "a.gif"], "a.gif: expected a name that ends in .png, .svg"),
-        (["attention", "--sentence", "je dors .", "--layer", "2"], "--layer 2: expected 1"),
-        (["attention", "--sentence", "je dors .", "--matrices", "--head", "5"], "--head 5: expected 1 to 4"),
-        (["attention", "--sentence", "je dors .", "--head", "2"], "--head 2 has no effect without --matrices"),
-        (["attention", "--through-time", "runs/latest", "--matrices"], "--matrices needs --sentence"),
-    ],
-)
-def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, folder, monkeypatch):
+@pytest.mark.parametrize("words, message", examples_in("given/command_line.toml")["mistakes"].items())
+def test_mistakes_get_one_line_and_status_2(words, message, capsys, folder, monkeypatch):
     (folder / "long").write_text("je dors|||i sleep\n" + "je " * 600 + "|||i sleep\n")
     files = {"train": ("train", "dev", "output"), "translate": ("checkpoint", "input"), "attention": ("checkpoint",)}
     ours = {"checkpoint": "run/best.pt", "input": "train", "output": "run"}
-    given = [argument.format(folder=folder) for argument in arguments]
-    for flag in files.get(arguments[0], ()):
+    command, *given = [word.format(folder=folder, long="je " * 600) for word in shlex.split(words)]
+    for flag in files.get(command, ()):
         if f"--{flag}" not in given:
             given += [f"--{flag}", str(folder / ours.get(flag, flag))]
     work = {"train": "reference.train.train_epoch", "translate": "given.decoding.translate"}
-    if arguments[0] in work:
-        monkeypatch.setattr(work[arguments[0]], lambda *inputs, **options: pytest.fail("the work was begun"))
+    if command in work:
+        monkeypatch.setattr(work[command], lambda *inputs, **options: pytest.fail("the work was begun"))
     before = {path: path.read_bytes() for path in (folder / "run").iterdir()}
-    call(*given, status=2)
+    call(command, *given, status=2)
     printed = capsys.readouterr().err
     assert message.format(folder=folder) in printed and printed.count("\n") == 1
     assert {path: path.read_bytes() for path in (folder / "run").iterdir()} == before

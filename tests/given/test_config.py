@@ -14,24 +14,10 @@ from given.package import Setup, embedding_tables, make_optimizer
 from given.run_folder import Checkpoint
 from reference.model import Transformer
 
+from ..conftest import examples_in
 from .conftest import REFERENCE, call, corpus_flags
 
-EXPECTED = {
-    "course": {
-        "d_model": 128, "n_heads": 4, "d_ff": 256, "n_layers": 2, "dropout": 0.2, "batch_size": 32,
-        "learning_rate": 1e-3, "epochs": 10,
-    },
-    "course-best": {"d_model": 256, "d_ff": 512, "n_layers": 4, "epochs": 50},
-    "wmt14-de-en": {
-        "d_model": 128, "n_heads": 8, "n_layers": 1, "d_ff": 512, "batch_size": 32, "max_length": 100,
-        "most_tokens": 100, "max_steps": 30_000, "share_embeddings": True,
-    },
-    "opus-books-en-it": {
-        "d_model": 512, "n_heads": 8, "d_ff": 2048, "n_layers": 6, "dropout": 0.1, "inner_dropout": 0.1,
-        "learning_rate": 1e-4, "adam_epsilon": 1e-9, "batch_size": 8, "most_tokens": 350, "max_length": 350,
-        "min_count": 2, "epochs": 20,
-    },
-}  # fmt: skip
+EXPECTED = examples_in("given/presets.toml")
 SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=24, dropout=0.0)
 
 

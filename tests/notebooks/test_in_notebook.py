@@ -17,7 +17,10 @@ from foundation.command_line import UserError
 from foundation.places import ROOT
 from release.gates import write_all
 
+from ..conftest import examples_in
 from .conftest import cells_of
+
+CHECKED = examples_in("notebooks/checked.toml")
 
 RELEASED = {path.name: path.read_bytes() for path in (ROOT / "notebooks" / "release").rglob("*.ipynb")}
 """As committed: making them takes seconds, and a release that changes them fails the gate."""
@@ -245,42 +248,13 @@ def test_a_check_that_is_stopped_says_where(notebooks, history) -> None:
         notebooks.check("1.4")
 
 
-def test_a_line_is_where_the_student_finds_it(notebooks, history, capsys) -> None:
-    """Of an own test that rejects right code, and of what grading refuses; a mask may have any number of axes."""
-    history += [
-        "import torch\nfrom torch import nn",
-        "class TestAttention:\n    def test_it(self, attention):\n        q = torch.ones(1, 1, 2, 2)\n"
-        "        attention(q, q, q, torch.tensor([True, False]))\n        assert False",
-        "class LayerNorm(nn.Module):\n    def __init__(self, d_model, epsilon=0):\n        nn.LayerNorm(3)\n"
-        "        self.forward.__globals__",
-    ]
-    notebooks.check("E.4")
-    assert "test_it fails on right 1 (this notebook, cell 2, line 5, AssertionError" in capsys.readouterr().out
-    notebooks.check("1.4")
-    output = capsys.readouterr().out
-    assert "note: this notebook, cell 3, line 3: torch.nn.LayerNorm; grading refuses" in output
-    assert "to be read by a person when graded: .__globals__ in this notebook, cell 3, line 4: self.for" in output
-
-
-def test_points_that_grading_may_refuse_are_in_doubt(notebooks, history, capsys) -> None:
-    history += ["from torch import nn\nclass LayerNorm(nn.LayerNorm):\n    pass\n"]
-    notebooks.check("1.4")
-    assert "points, unless grading refuses what is noted below\n" in capsys.readouterr().out
-
-
-def test_own_tests_may_use_what_a_task_may_not(notebooks, history, capsys) -> None:
-    history += ["import torch\nclass TestLayerNorm:\n    norm = staticmethod(torch.nn.functional.layer_norm)\n"]
-    notebooks.check("E.4")
-    assert "grading refuses" not in capsys.readouterr().out
-
-
-def test_own_tests_import_nothing_that_is_not_there_when_graded(notebooks, history, capsys) -> None:
-    history += [
-        "from student.layers import LayerNorm as Mine\n"
-        "class TestLayerNorm:\n    def test_it(self, LayerNorm):\n        Mine(2)\n"
-    ]
-    notebooks.check("E.4")
-    assert "expected: nothing of this package, which is not there when graded" in capsys.readouterr().out
+@pytest.mark.parametrize("case", CHECKED.values(), ids=CHECKED)
+def test_what_a_check_prints_of_cells(notebooks, history, capsys, case) -> None:
+    history += case["cells"]
+    notebooks.check(case["check"])
+    printed = capsys.readouterr().out
+    assert all(words in printed for words in case.get("printed", ()))
+    assert "not_printed" not in case or case["not_printed"] not in printed
 
 
 def test_bad_input_is_named_without_a_traceback(notebooks, folder) -> None:

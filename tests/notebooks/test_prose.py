@@ -12,46 +12,16 @@ from release.notebooks import check_tasks, make_sources
 from release.prose import Part, find_definitions, read_prose
 from release.skeleton import ReleaseError
 
+from ..conftest import examples_in
 from .conftest import cells_of
 
-QUESTION = """```predict 1.2
-Which sums to 1?
+EXAMPLES = examples_in("notebooks/prose.toml")
+QUESTION = EXAMPLES["question"]
+SAMPLE = EXAMPLES["sample"].replace("{question}\n", QUESTION)
 
-- [ ] a column
-- [x] a row
-
-Why: one query's.
-```
-"""
-SAMPLE = f"""# One
-first
-
-{{{{setup}}}}
-
-{{{{task 1.2: difficulty 3, 30 minutes}}}}
-Idea.
-```text
-# no heading
-```
-{QUESTION}```python
-x = 1
-
-y = "```"
-```
-```python try
-z = f(x)
-```
-{{{{answer 1.2}}}}
-## Two
-last
-"""
 TEXT = (ROOT / "notebooks/prose/glossary.md").read_text(encoding="utf-8").partition("\n## ")[0]
 HEADINGS = re.findall(r"^\*\*(.+?)\.?\*\*", TEXT, re.MULTILINE)
 TERMS = {term.lower() for heading in HEADINGS for term in re.split(r", | \(|\)", heading) if term}
-CORE = """attention, backpropagation, bleu, dropout, embedding, encoder, epoch, logits, loss, mask, overfitting, query,
-key, value, regularisation, softmax, token, d_model, gradient clipping, head dimension, score matrix, weight decay,
-residual connection, positional encoding, learning rate, layer normalisation, alignment error rate, feed-forward
-network"""
 
 
 def test_parts_come_in_order() -> None:
@@ -83,7 +53,7 @@ def test_what_is_not_understood_is_named(text) -> None:
 
 
 def test_a_term_has_an_entry():
-    assert set(CORE.replace("\n", " ").split(", ")) <= TERMS
+    assert set(EXAMPLES["terms"].replace("\n", " ").split(", ")) <= TERMS
     for words in re.findall(r"(?<!\*)\*([^*\n]+(?:\n[^*\n]+)?)\*(?!\*)", TEXT):  # in italics
         term = " ".join(words.split()).lower()
         forms = {term, term.removesuffix("s"), re.sub("ies$", "y", term), re.sub("ses$", "sis", term)}

@@ -13,6 +13,8 @@ from release.skeleton import (
     strip_regions,
 )
 
+from ..conftest import examples_in
+
 TASKS = ("1.1", "1.2", "1.3", "E.1")
 SOLVED = '''X = """a
 \tb"""
@@ -80,32 +82,10 @@ def test_decorators_definitions_comments_blank_lines_and_blocks_belong_to_their_
         assert len(find_regions(parse_source("a.py", function(*lines)), TASKS)) == 1
 
 
-ELIF = ("if x:", "    y = 1", TODO, BEGIN, "elif not x:", "    y = 2", END, "y = 3")
-ELSE = ("if x:", f"    {TODO}", f"    {BEGIN}", "    y = 1", "else:", f"    {END}", "    y = 2")
-CLASS = ("class A:", f"    {TODO}", f"    {BEGIN}", "    x = 1", f"    {END}")
-
-
-@pytest.mark.parametrize(
-    ("lines", "line", "says"),
-    [
-        ((BEGIN, "pass", END), 2, "without a hint"),
-        (("# TODO 7.7: text", BEGIN, "pass", END), 3, "there is no task 7.7"),
-        ((TODO, "return 1"), 0, "has 1 hints, but 0 solutions"),
-        ((TODO, BEGIN, "# TODO 1.2: more", "pass", END), 0, "has 2 hints, but 1 solutions"),
-        ((TODO, BEGIN, "pass"), 3, "without an"),
-        ((TODO, BEGIN, "# TODO 1.2: t", BEGIN, "pass", END, END), 5, "inside a region"),
-        ((TODO, "## BEGIN SOLUTION", "pass", END), 5, "without a `### BEGIN"),
-        ((TODO, BEGIN, "# nothing but a comment", END, "return x"), 3, "is empty, outside any function, or"),
-        ((TODO, BEGIN, "z = 2", "if x:", END, "    y = 1"), 5, "cuts a statement"),
-        (ELSE, 6, "leaves its block"),
-        (ELIF, 6, "leaves its block"),
-        (CLASS, 4, "outside any function"),
-        ((TODO, BEGIN, '"""Doc."""', "return 1", END), 3, "its docstring"),
-    ],
-)
-def test_a_malformed_region_is_an_error_with_its_line(lines: tuple[str, ...], line: int, says: str) -> None:
+@pytest.mark.parametrize("case", examples_in("release/skeleton.toml")["malformed"], ids=lambda case: case["says"])
+def test_a_malformed_region_is_an_error_with_its_line(case) -> None:
     with pytest.raises(ReleaseError) as caught:
-        find_regions(parse_source("a.py", function(*lines)), TASKS)
-    matching = [problem for problem in str(caught.value).splitlines() if says in problem]
-    place = f"a.py:{line}: " if line else "a.py: "
+        find_regions(parse_source("a.py", function(*case["body"].splitlines())), TASKS)
+    matching = [problem for problem in str(caught.value).splitlines() if case["says"] in problem]
+    place = f"a.py:{case['line']}: " if "line" in case else "a.py: "
     assert matching and matching[0].startswith(place) and "; " in matching[0], caught.value  # and what would be right

@@ -14,27 +14,10 @@ from validity import outside
 from validity.__main__ import main
 from validity.outside import definitions_of, read_repositories
 
-DESCRIPTION = """
-name = "{name}"
-commit = "{commit}"
-licence = "none"
-kind = "a test"
-files = ["my norm.py"]
-scripts = true
-adapter = "from my_norm import LayerNorm"
-"""
-THEIRS = """
-import no_such_package
-import torch
-print("training …")
-class LayerNorm(torch.nn.Module):
-    def __init__(self, d_model, epsilon=1e-6):
-        super().__init__()
-        self.gain, self.shift = torch.nn.Parameter(torch.ones(d_model)), torch.nn.Parameter(torch.zeros(d_model))
-        self.epsilon = epsilon
-    def forward(self, x):
-        return self.gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + self.epsilon) + self.shift
-"""
+from ..conftest import examples_in
+
+EXAMPLES = examples_in("validity/outside.toml")
+FAULTS = EXAMPLES["faults"]
 
 
 def test_forty_repositories_or_more_are_described_and_on_the_committed_page():
@@ -65,18 +48,7 @@ def test_a_script_keeps_its_definitions_and_what_can_be_imported():
     assert {number: line for number, line in enumerate(kept, 1) if line} == wanted  # lines stay where they are
 
 
-@pytest.mark.parametrize(
-    "line, is_kept",
-    [
-        ("from . import soft", True),
-        ("from .. import soft as s, hard", True),
-        ("from .. import soft, missing", False),
-        ("from .tools import hard", True),
-        ("from tools.parts import hard", True),
-        ("from tools.parts import missing", False),
-        ("import tools", True),
-    ],
-)
+@pytest.mark.parametrize("line, is_kept", EXAMPLES["imports"].items())
 def test_a_script_keeps_imports_of_its_own_modules_and_packages(line, is_kept):
     assert definitions_of(line, {"tools", "a.soft", "tools.parts.hard"}, []) == line * is_kept
 
@@ -93,13 +65,13 @@ def test_what_is_missing_costs_its_row_alone(tmp_path, monkeypatch, capsys):
     clone, folder = tmp_path / "clones" / "some+norm", tmp_path / "described"
     clone.mkdir(parents=True)
     folder.mkdir()
-    (clone / "my norm.py").write_text(THEIRS)
+    (clone / "my norm.py").write_text(EXAMPLES["theirs"])
     git = ["git", "-C", str(clone), "-c", "user.name=a", "-c", "user.email=a@b"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"]):
         subprocess.run([*git, *words], check=True)
     head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     for name, commit in (("some/norm", head), ("some/other", head), ("some/norm", "0" * 40)):
-        (folder / f"{name[5:]}-{commit[:4]}.toml").write_text(DESCRIPTION.format(name=name, commit=commit))
+        (folder / f"{name[5:]}-{commit[:4]}.toml").write_text(EXAMPLES["description"].format(name=name, commit=commit))
     monkeypatch.setattr(outside, "FOLDER", folder)
     assert main(["outside", str(tmp_path / "clones"), "--output", str(tmp_path)]) == 1
     told = capsys.readouterr().out.splitlines()
@@ -107,17 +79,6 @@ def test_what_is_missing_costs_its_row_alone(tmp_path, monkeypatch, capsys):
     assert told[1].startswith(f"norm-{head[:4]}: 7 items, 4 wrong and lost, 3 right and kept")
     assert "other: no such folder; clone https://" in told[2]
     assert "| mean and variance | variance over d - 1 | 1 | norm-" in (tmp_path / "outside.md").read_text()
-
-
-FAULTS = {  # the items that are wrong
-    "attention-mask-ignored": {"masks", "numerically safe"},
-    "attention-query-scaled-in-place": {"no side effects"},
-    "multi-head-one-projection-for-self-attention": {"projections and heads"},
-    "padding-mask-from-first-padding": {"special cases"},
-    "layer-norm-epsilon-squared": {"epsilon"},
-    "feed-forward-gelu": {"relu between them", "special cases"},
-    "encoder-layer-no-residual": {"sublayers", "special cases", "returned weights", "dropout"},
-}
 
 
 @pytest.mark.slow
@@ -130,7 +91,7 @@ def test_verdicts_of_the_reference_and_of_faults(assignment, reference, name):
         if task.number in [fault.task for fault in faults] or (not faults and task.number in outside.JUDGES):
             verdicts = outside.verdicts_of(task, submission)
             assert {*verdicts} <= {item.name for item in task.items}
-            assert {item for item, problem in verdicts.items() if problem} == FAULTS.get(name, set()), verdicts
+            assert {item for item, problem in verdicts.items() if problem} == {*FAULTS.get(name, [])}, verdicts
     submission.close()
 
 

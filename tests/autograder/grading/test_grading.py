@@ -132,30 +132,6 @@ def test_points_of_a_task(case):
     assert (result.state, result.score) == (case["state"], case["score"])
 
 
-TRAINS_NOTHING = '''
-import math
-import sys
-
-import torch
-from torch import nn
-
-stand_ins = sys.modules["stand_ins"]
-
-
-def almost_zeros(self, *args, **kwargs):
-    """Where all parameters are tiny there is next to nothing to learn, and the loss is log 9."""
-    for name in self._parameters:
-        yield name, nn.Parameter(torch.full_like(getattr(self, name), 1e-8))
-
-
-stand_ins.models.TinyTranslator.named_parameters = almost_zeros
-
-
-def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=None, max_grad_norm=None):
-    return math.log(9)
-'''
-
-
 @pytest.fixture
 def grade_tasks(grade_folder):
     """Grades a folder for some of the tasks: the record and its parts by number."""
@@ -173,7 +149,7 @@ def grade_tasks(grade_folder):
 @pytest.mark.hostile
 def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path):
     folder = write_submission(tmp_path / "anna")
-    (folder / "train.py").write_text(TRAINS_NOTHING)
+    (folder / "train.py").write_text(PATCHES["trains_nothing"]["train"])
     _, judged = grade_tasks(folder, "1.4", "3.1")
     assert {number: part.score for number, part in judged.items()} == {"1.4": 10, "3.1": 0}
 

@@ -18,6 +18,8 @@ from foundation.places import ROOT
 
 from ..conftest import SEEDS, changed_assignment, examples_in
 
+EXAMPLES = examples_in("grading/changes.toml")
+
 
 def test_a_seed_follows_from_the_secret_alone():
     """So the same mistake earns the same marks in every submission of a term."""
@@ -65,24 +67,12 @@ def version(root: Path) -> str:
     return grader_version(read_assignment(), root / "student", root / "references.bpe")
 
 
-DECIDING = (
-    "autograder/intake/sources.py",
-    "assignment/tests/test_given.py",
-    "autograder/grading/judging.py",
-    "assignment/misconceptions/attention.toml",
-    "autograder/sandbox/worker/service.py",
-    "reference/layers.py",
-    "student/layers.py",
-)
-FREE = ("autograder/reports/class_page.py", "autograder/classroom/grading.py", "autograder/commands/classes.py")
-
-
 def test_files_that_decide_marks_change_it_and_no_others(copy):
     before = version(copy)
-    for path in (*DECIDING, *FREE):
+    for path in EXAMPLES["deciding"] + EXAMPLES["free"]:
         text = (copy / path).read_text()
         (copy / path).write_text(f"{text}\nchanged = 1\n")
-        assert (version(copy) != before) == (path in DECIDING), path
+        assert (version(copy) != before) == (path in EXAMPLES["deciding"]), path
         (copy / path).write_text(text)
     assert version(copy) == before
     (copy / "references.bpe").write_text("a|||b\n")
@@ -98,10 +88,7 @@ def test_a_mended_text_of_the_reference_or_the_skeleton_changes_no_version(copy,
         assert path.read_text() != text and version(copy) == before
 
 
-CHANGES = examples_in("grading/changes.toml")["changes"]
-
-
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change["new"])
+@pytest.mark.parametrize("change", EXAMPLES["changes"], ids=lambda change: change["new"])
 def test_what_a_change_of_the_assignment_needs(tmp_path, change):
     changed = changed_assignment(tmp_path / "assignment.toml", (change["old"], change["new"]))
     both, needs = (read_assignment(), read_assignment(changed)), change["needs"]

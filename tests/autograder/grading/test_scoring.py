@@ -137,10 +137,6 @@ def test_verdicts(threshold, status, is_reached):
     assert judge(SCORE, {"x": threshold}) == [Verdict("x", threshold, status, is_reached)]
 
 
-def test_the_assignments_thresholds():
-    assert read_assignment().thresholds == {"beginner": 0.30, "advanced": 0.45}
-
-
 @pytest.mark.parametrize("value, text", [(0.45, "0.450"), (0.4499999, "0.449"), (0.57, "0.570"), (1.0, "1.000")])
 def test_a_shown_figure_never_reaches_a_threshold_that_the_value_misses(value, text):
     assert shown(value) == text

@@ -193,20 +193,9 @@ def texts_in(code: str) -> set[int]:
     return {statement.text for statement in statements_in({"layers": ("layers.py", code)}, ASSIGNMENT.contract)}
 
 
-CODE = "class A:\n    def f(self, x):\n        y = self.w @ x\n        return torch.relu(y)\n"
-OTHER_WORDS = """
-class B:
-    def g(self, a):
-        '''Doc.'''
-        return torch.relu(
-            b)
-    def h(self, q):
-        c: int = self.m @ q
-"""
-
-
 def test_names_layout_and_order_do_not_count():
-    assert texts_in(CODE) == texts_in(OTHER_WORDS) != texts_in(CODE.replace("relu", "tanh"))
+    code, other = examples_in("intake/statements.toml").values()
+    assert texts_in(code) == texts_in(other) != texts_in(code.replace("relu", "tanh"))
 
 
 class Wrapped(ast.NodeTransformer):

@@ -29,11 +29,13 @@ from autograder.own_work.sheets import Examiner
 from autograder.own_work.student_lines import without_comment
 from autograder.running.in_process import InProcessSubmission
 from autograder.sandbox.submission import Sandbox
-from autograder.testing.results import State
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON
 
-from ..conftest import ASSIGNMENT, write_submission
+from ..conftest import ASSIGNMENT, examples_in, write_submission
+
+EXAMPLES = examples_in("own_work/questions.toml")
+PLAIN, ANSWERS = EXAMPLES["plain"], EXAMPLES["answers"]
 
 ATTENTION, NORM = "attention.scaled_dot_product_attention", "layers.LayerNorm"
 
@@ -111,43 +113,16 @@ def test_the_call_that_differs_is_the_only_one_with_other_inputs_too(asked, inta
         assert [option for option in question.options if (option in differing) is wanted] == [question.answer]
 
 
-BY_HEAD = """
-import torch
-from torch import nn
-
-
-class Head(nn.Module):
-    def __init__(self, d_model, d_head):
-        super().__init__()
-        self.maps = nn.ModuleList(nn.Linear(d_model, d_head) for _ in range(3))
-
-
-class MultiHeadedAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads # comments are not shown
-        self.heads = nn.ModuleList([Head(d_model, d_model // n_heads) for _ in range(n_heads)])
-
-    def forward(self, query, key, value, mask=None):
-        found = []
-        for index in range(self.n_heads):
-            inputs = zip(self.heads[index].maps, (query, key, value), strict=True)
-            found.append(scaled_dot_product_attention(*(map(x)[:, None] for map, x in inputs), mask))
-        context, weights = (torch.cat(parts, dim=1) for parts in zip(*found, strict=True))
-        return context.transpose(1, 2).flatten(2), weights
-"""
-
-
 def test_a_version_that_learns_other_numbers_is_not_compared():
     """More heads than are used: nothing differs, but the numbers that the others have learned."""
-    own = PLAIN + BY_HEAD
+    own = PLAIN + EXAMPLES["by_head"]
     heads = AtHome("attention.MultiHeadedAttention", sources(attention=own), 0, ASSIGNMENT)
     assert heads.differing(own.replace("range(n_heads)", "range(d_model)")) is None
     assert heads.differing(own.replace("return context", "return -context"))
 
 
 def test_helpers_are_printed_below_the_component_without_comments():
-    heads = AtHome("attention.MultiHeadedAttention", sources(attention=PLAIN + BY_HEAD), 0, ASSIGNMENT)
+    heads = AtHome("attention.MultiHeadedAttention", sources(attention=PLAIN + EXAMPLES["by_head"]), 0, ASSIGNMENT)
     assert heads.shown[: len(heads.lines)] == tuple(map(without_comment, heads.lines.values()))
     assert (
         heads.shown[3] == "        self.n_heads = n_heads" and heads.shown[len(heads.lines)] == "class Head(nn.Module):"
@@ -198,21 +173,6 @@ def test_hostile_code_gets_no_answer_of_its_own(grader, tmp_path):
     assert shape_question(component, random.Random(0)) is not None
 
 
-PLAIN = '''import torch
-
-
-def scaled_dot_product_attention(query, key, value, mask=None):
-    """Computes it."""
-    scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5
-
-    # Forbidden keys.
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -1e9)
-    weights = scores.softmax(dim=-1)
-    return weights @ value, weights
-'''
-
-
 def sources(**changed):
     made = read_sources(REFERENCE, REFERENCE)
     return {**made, **{name: (f"{name}.py", text) for name, text in changed.items()}}
@@ -237,19 +197,8 @@ def test_shapes_and_numbers_are_asked_about_numbered_lines(plain):
         assert f"of line {question.marked}" in question.text[-1]
 
 
-IDLE = """
-def scaled_dot_product_attention(query, key, value, mask=None):
-    if mask is not None:
-        import math
-    else:
-        ...
-    same = query
-    return same, value
-"""
-
-
 def test_an_argument_is_no_answer_and_any_block_can_be_read(plain):
-    submission = InProcessSubmission({"attention": ("attention.py", IDLE)}, ASSIGNMENT)
+    submission = InProcessSubmission({"attention": ("attention.py", EXAMPLES["idle"])}, ASSIGNMENT)
     asked = find(ATTENTION, submission, ASSIGNMENT)
     assert asked.questions == () and "import math" in asked.listing
     submission.close()
@@ -276,38 +225,18 @@ def test_numbers_count_in_their_order_but_for_rounding(typed, is_right):
     assert Question("value", "", (), "2, 0.33").is_answered(typed) == is_right
 
 
-ANSWER = "{'1.2 TAG': ['1', '2', '3']}"
-RIGHT_OR_WRONG = {  # what is handed in, how it ends, and the message
-    "none": ("return {}", State.NOT_ATTEMPTED, "TODO E.6: your answers about 1.2"),
-    "of earlier code": ("return {'1.2 000000': ['1', '2', '3']}", State.FAILED, "your code has changed: see"),
-    "wrong": (f"return {ANSWER}", State.FAILED, "what your code does"),
-    "too few": ("return {'1.2 TAG': ['1']}", State.FAILED, "a list of 3 texts"),
-    "no texts": ("return {'1.2 TAG': [(1, 2), 3, 4]}", State.FAILED, "quotation marks\n  got:      [(1, 2), 3, 4]"),
-    "a list": ("return [1]", State.FAILED, "a dictionary"),
-}
-HOSTILE = {  # what is handed in, and the message; nothing of it is run
-    "equal to everything": (
-        "return {'1.2 TAG': [type('Yes', (), {'__eq__': lambda *given: True})()] * 3}",
-        "a dictionary of texts that you have typed",
-    ),
-    "never ends": (f"while True: pass\n    return {ANSWER}", "what your code does"),
-    "megabytes": (f"return {{'1.2 TAG': ['{'7' * 3_000_000}', '1', '1']}}", "what your code does"),
-    "no numbers": ("return {'1.2 TAG': ['nan', 'inf', '-1e999']}", "what your code does"),
-    "lists of lists": ("return {'1.2 TAG': [[['2', 3]], {}, ()]}", "a list of 3 texts"),
-    "too deep": (f"return {{'1.2 TAG': {'[' * 5000}{']' * 5000}}}", "understanding.py, line 2: "),
-}
-
-
 @pytest.mark.parametrize(
-    "name", [*RIGHT_OR_WRONG, *(pytest.param(name, marks=pytest.mark.hostile) for name in HOSTILE)]
+    "name", [pytest.param(name, marks=[pytest.mark.hostile] * ("is_hostile" in case)) for name, case in ANSWERS.items()]
 )
 def test_answers_are_judged_in_one_line(plain, grader, name):
-    body, state, message = RIGHT_OR_WRONG.get(name) or (HOSTILE[name][0], State.FAILED, HOSTILE[name][1])
-    text = f"def answers():\n    {body.replace('TAG', plain.tag)}\n"
+    body = ANSWERS[name]["body"].replace("TAG", plain.tag)
+    body = body.replace("MEGABYTES", "7" * 3_000_000).replace("DEEP", "[" * 5000 + "]" * 5000)
+    text = f"def answers():\n    {body}\n"
     with Sandbox(sources(attention=PLAIN, understanding=text), ASSIGNMENT, zygote=grader.zygote) as sandbox:
         *_, ended = grader.tests.run(sandbox, 1, only="task_e_6")
     [outcome] = [outcome for outcome in ended["task_e_6"] if "about attention" in outcome.test]
-    assert outcome.state is state and message in outcome.message and len(outcome.message) < 600
+    assert outcome.state == ANSWERS[name]["state"] and ANSWERS[name]["message"] in outcome.message
+    assert len(outcome.message) < 600
 
 
 def test_questions_stand_below_the_code_and_above_the_entry_to_fill_in(plain):

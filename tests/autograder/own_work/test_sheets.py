@@ -24,7 +24,9 @@ from autograder.own_work.sheets import (
 from autograder.own_work.student_lines import Change
 from foundation.command_line import UserError
 
-from ..conftest import write_submission
+from ..conftest import examples_in, write_submission
+
+MISTAKES = examples_in("own_work/sheets.toml")
 
 BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
 MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
@@ -102,22 +104,9 @@ def test_only_who_has_code_that_works_is_asked(tmp_path, capsys, monkeypatch):
     assert "(not all tests pass for scaled_dot_product_attention; not in the submission" in ben
 
 
-@pytest.mark.parametrize(
-    "arguments, wanted",
-    [
-        (["nowhere"], "nowhere: No such file"),
-        (["student", "--hunt", "--sitting", "noon"], "--hunt and --sitting are different sheets"),
-        (["student", "--sitting", "a/b"], "--sitting 'a/b': expected letters, digits"),
-        (["--sitting", "noon", "--scan", "x.csv"], "sitting-noon: no such sitting; draw it first"),
-        (
-            ["--sitting", "noon", "--scan", "x.csv", "--task", "E.8"],
-            "set `sitting` in [understanding] in assignment.toml",
-        ),
-        (["student", "--assignment", "nowhere.toml"], "nowhere.toml"),
-    ],
-)
-def test_bad_input_is_one_line(tmp_path, capsys, arguments, wanted):
-    assert main(["ask", *arguments, "--output", str(tmp_path / "oral")]) == 2
+@pytest.mark.parametrize("words, wanted", MISTAKES["options"].items())
+def test_bad_input_is_one_line(tmp_path, capsys, words, wanted):
+    assert main(["ask", *words.split(), "--output", str(tmp_path / "oral")]) == 2
     printed = capsys.readouterr()
     assert printed.out == "" and len(printed.err.splitlines()) == 1 and wanted in printed.err
 
@@ -163,15 +152,7 @@ def test_answers_are_filled_in_and_read(key, tmp_path):
     assert answers == {"a": "DD-"} and n_right(answers["a"], "DDA") == 2
 
 
-@pytest.mark.parametrize(
-    "lines, message",
-    [
-        ("x,Anna,DDA", "line 2: student = 'x': expected one of key.json"),
-        ("a,Anna,DDAA", "line 2: answers = 'DDAA': expected 3 of A, B, C, D or -"),
-        ("a,Anna,DDE", "line 2: answers = 'DDE'"),
-        ("a,Anna,DDA\na,Anna,DDA", "line 3: a occurs twice"),
-    ],
-)
+@pytest.mark.parametrize("lines, message", MISTAKES["answers"].items())
 def test_a_mistake_is_named_with_its_line(key, tmp_path, lines, message):
     path = tmp_path / ANSWERS
     path.write_text(f"student,name,answers\n{lines}\n")

@@ -5,47 +5,13 @@ import pytest
 from autograder.intake.sources import Sources
 from autograder.own_work.student_lines import changes_of, helpers_of, without_comment
 
-ATTENTION = """
-def fill(scores, mask):
-    return masked(scores, mask)
+from ..conftest import examples_in
+
+EXAMPLES = examples_in("own_work/student_lines.toml")
+SOURCES: Sources = {"attention": ("attention.py", EXAMPLES["attention"])}
 
 
-def masked(scores, mask):
-    return scores.masked_fill(mask == 0, -1e9)
-
-
-def unused(x):
-    return x
-
-
-def attend(query, key, value, mask):
-    mean = query.mean()
-    scores = (query - mean) * einsum("qd,kd->qk", query, key + 1e-3)  # "scaled"
-    return fill(scores, mask) @ value
-
-
-def grouped(query, mean, value):
-    scores = (query / mean) @ value
-
-
-class Heads:
-    def forward(self, query, key, value, mask):
-        return attend(query, key, value, mask)
-"""
-SOURCES: Sources = {"attention": ("attention.py", ATTENTION)}
-
-
-@pytest.mark.parametrize(
-    "line, code",
-    [
-        ("x = 1  # (b, h)", "x = 1"),
-        ("x = 1 # over the keys", "x = 1"),
-        ("    )\t#scale", "    )"),
-        ("x = '#' + \"it's # \\\" #\"  # '", "x = '#' + \"it's # \\\" #\""),
-        ("x = '''# begins here", "x = '''# begins here"),
-        ("x = 1", "x = 1"),
-    ],
-)
+@pytest.mark.parametrize("line, code", EXAMPLES["lines"].items())
 def test_a_line_loses_its_comment_however_it_is_set_off(line, code):
     assert without_comment(line) == code
 

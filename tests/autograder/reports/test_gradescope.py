@@ -23,7 +23,7 @@ from release.build import Project, make_package
 from release.contents import collect_gradescope
 from release.gates import write_all
 
-from ..conftest import ASSIGNMENT, MODEL, judged
+from ..conftest import ASSIGNMENT, MODEL, examples_in, judged
 
 LINES = ["the cat sleeps on the mat ."]
 
@@ -68,42 +68,6 @@ def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None
 
 
 LEVEL = "seccomp+uid+landlock" if os.geteuid() == 0 else "seccomp+landlock"  # a container lets bubblewrap do nothing
-ATTACK = """
-import glob
-import os
-
-from torch import nn
-
-LOOT = ["/autograder/source/data/private/grading_secret.txt", "/autograder/source/data/private/fren.test.bpe"]
-
-
-class LayerNorm(nn.Module):
-    def __init__(self, d_model, epsilon=1e-6):  # reads what it should not, and tells it in an error message
-        loot = []
-        for name in LOOT + glob.glob("/proc/*/environ"):
-            try:
-                loot.append(open(name).read(200))
-            except OSError as error:
-                loot.append(str(error.errno))
-        raise ValueError("LOOT" + repr(loot))
-
-
-class FeedForward(nn.Module):
-    def __init__(self, d_model, d_ff):  # writes its own results
-        with open("/autograder/results/results.json", "w") as file:
-            file.write('{"score": 1000}')
-
-
-class DecoderLayer(nn.Module):
-    def __init__(self, *sizes, **more):  # ends every process that it can reach, then itself
-        for pid in range(1, 60):
-            try:
-                os.kill(pid, 9)
-            except OSError:
-                pass
-        print("x" * 10_000_000)
-        os._exit(0)
-"""
 OWN = ("proc", "dev", "sys", "tmp", "autograder")
 PACKAGES = str(Path(sysconfig.get_path("purelib")).resolve())
 
@@ -147,7 +111,8 @@ def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_mar
     private = folder / "source" / "data" / "private"
     references = (private / "fren.test.bpe").read_text().splitlines()
     translations = "".join(line.split("|||")[1].strip() + "\n" for line in references)
-    for name, text in {**files, "layers.py": ATTACK, "translations.txt": translations}.items():
+    attack = examples_in("reports/gradescope.toml")["attack"]
+    for name, text in {**files, "layers.py": attack, "translations.txt": translations}.items():
         (folder / "submission" / name).write_text(text)
     status, output = in_container(folder, "/autograder/run_autograder")
     assert status == 0, output

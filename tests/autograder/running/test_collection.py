@@ -33,23 +33,11 @@ from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import Item, read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
 
-NORM = """
-from torch import nn
+from ..conftest import examples_in
 
-class Norm(nn.Linear):
-    def __init__(self, d, eps):
-        super().__init__(d, d)
-"""
+EXAMPLES = examples_in("running/collection.toml")
+
 ADAPTER = "\n\ndef LayerNorm(d_model, epsilon=1e-6):\n    return Norm(d_model, epsilon)\n"
-OTHERS = {"layers.py": "from .attention import Norm\nfrom .model import x\n", "attention.py": NORM, "model.py": "x = 1"}
-IN_FOLDERS = {"models/layers/norm.py": NORM, "models/all.py": "from models.layers.norm import Norm\n"}
-GIVEN = "from .embedding import PositionalEncoding\nfrom .masks import causal_mask\nfrom layers import Norm"
-LAYOUTS = {  # files, and how the adapter gets at the norm
-    "modules of the contract's names": (OTHERS, "from .layers import Norm"),
-    "absolute imports": (IN_FOLDERS, "from models.all import Norm"),
-    "a name of Python's own": ({"queue.py": NORM}, "from queue import Norm"),
-    "what the kit gives": ({"layers.py": NORM}, GIVEN),
-}
 
 
 @pytest.fixture
@@ -78,9 +66,11 @@ def open_reference(change: Callable[[str], str], python=(3, 11)) -> InProcessSub
 
 
 @pytest.mark.parametrize("is_graded", [False, True], ids=["own run", "graded"])
-@pytest.mark.parametrize("files, statement", LAYOUTS.values(), ids=LAYOUTS)
-def test_names_of_files_are_free(open_model, files, statement, is_graded):
-    submission = open_model({**files, "adapters.py": statement + ADAPTER}, is_graded)
+@pytest.mark.parametrize("name", EXAMPLES["layouts"])
+def test_names_of_files_are_free(open_model, name, is_graded):
+    layout = EXAMPLES["layouts"][name]
+    files = {path: EXAMPLES["norm"] if text == "norm" else text for path, text in layout["files"].items()}
+    submission = open_model({**files, "adapters.py": layout["import"] + ADAPTER}, is_graded)
     made = submission.build("layers.LayerNorm", 6)
     assert made(torch.randn(2, 6)).shape == (2, 6) and len([*made.parameters()]) == 2
     modules = [module for name, module in sys.modules.items() if name.startswith("submission_")]
@@ -128,18 +118,12 @@ def test_a_library_that_loads_is_told_from_code_that_runs(open_model, monkeypatc
 
 
 FAILS = "\n\ndef _break(*arguments):\n    raise KeyError('its own part was used')\n\nLayerNorm.forward = _break\n"
-WAYS = {
-    "name": ("", "LayerNorm(d_model)"),
-    "dictionary": ("NORMS = {'layer': LayerNorm}\n", "NORMS['layer'](d_model)"),
-    "partial": ("import functools\nmake = functools.partial(LayerNorm, epsilon=1e-5)\n", "make(d_model)"),
-    "default": ("def make(d, kind=LayerNorm):\n    return kind(d)\n", "make(d_model)"),
-    "closure": ("def maker(kind):\n    return lambda d: kind(d)\nmake = maker(LayerNorm)\n", "make(d_model)"),
-    "attribute": ("class Parts:\n    norm = LayerNorm\n", "Parts.norm(d_model)"),
-}
 
 
-@pytest.mark.parametrize("before, build", WAYS.values(), ids=WAYS)
-def test_a_component_is_replaced_by_its_stand_in(before, build):
+@pytest.mark.parametrize("way", EXAMPLES["ways"])
+def test_a_component_is_replaced_by_its_stand_in(way):
+    before, build = EXAMPLES["ways"][way].values()
+
     def change(text):
         start, end = text.split("class EncoderLayer")
         assert "LayerNorm(d_model)" in end
@@ -154,56 +138,28 @@ def test_a_component_is_replaced_by_its_stand_in(before, build):
             submission.build("layers.EncoderLayer", 8, 2, 12, isolated=False)(torch.randn(2, 3, 8), None)
 
 
-NAMED = "\n\nfrom collections import namedtuple\nAttended = namedtuple('Attended', 'context weights')\n"
-FIELDS = [
-    ("return weights @ value, weights", "return Attended(weights @ value, weights)"),
-    ("context, weights = scaled", "attended = scaled"),
-    ("context.transpose", "attended.context.transpose"),
-    ("(concatenated), weights", "(concatenated), attended.weights"),
-]
-PARAMETER = ("self.dropout = nn.Dropout(dropout)", "{}; nn.init.zeros_(self.feed_forward.contract.bias)")
-SUM = ("attended, weights = self.attention(x, x, x, mask)", "{}; assert weights.sum(-1).allclose(x.new_ones(()))")
-NOTHING = ("self.dropout(attended)", "self.nothing(attended)")
-USE_MORE = {  # what a component uses of others beside what the contract promises; the last one is wrong
-    "a field of a result": ("1.3", "attention", FIELDS, {State.PASSED}),
-    "a parameter's name": ("2.1", "layers", [PARAMETER], {State.PASSED}),
-    "a sum of weights": ("2.1", "layers", [SUM], {State.PASSED}),
-    "what nothing has": ("2.1", "layers", [SUM, NOTHING], {State.ERROR}),
-}
-
-
-@pytest.mark.parametrize("number, module, changes, states", USE_MORE.values(), ids=USE_MORE)
-def test_a_component_may_use_more_of_others_than_is_promised(reference, assignment, number, module, changes, states):
-    text = reference[module][1] + NAMED
+@pytest.mark.parametrize("name", EXAMPLES["more"])
+def test_a_component_may_use_more_of_others_than_is_promised(reference, assignment, name):
+    number, module, changes, state = EXAMPLES["more"][name].values()
+    text = reference[module][1] + EXAMPLES["named"]
     for old, new in changes:
         assert old in text
-        text = text.replace(old, new.format(old))
+        text = text.replace(old, new)
     task = next(task for task in assignment.tasks if task.number == number)
     tests = Collection(assignment)
     run_in_process(tests, InProcessSubmission({**reference, module: ("", text)}, assignment), task, seed=3)
-    assert {outcome.state for outcome in tests.outcomes.values()} == states
-
-
-NEWER = "\n\ntry:\n    pass\nexcept* ValueError:\n    pass\n"
+    assert {outcome.state for outcome in tests.outcomes.values()} == {state}
 
 
 def test_newer_syntax_is_refused_with_version_and_line():
     with pytest.raises(SyntaxError, match=r"3\.11.*; you are graded by Python 3\.10") as caught:
-        check_syntax("layers.py", NEWER, (3, 10))
-    assert (caught.value.filename, caught.value.lineno) == ("layers.py", 6)
-    check_syntax("layers.py", NEWER, (3, 11))
+        check_syntax("layers.py", EXAMPLES["newer"], (3, 10))
+    assert (caught.value.filename, caught.value.lineno) == ("layers.py", 5)
+    check_syntax("layers.py", EXAMPLES["newer"], (3, 11))
     check_syntax("layers.py", "def f(:\n", (3, 10))  # nobody reads that: it is left to the import
-    newer = open_reference(lambda text: text + NEWER, python=(3, 10))
+    newer = open_reference(lambda text: text + EXAMPLES["newer"], python=(3, 10))
     with closing(newer), pytest.raises(SyntaxError, match=r"you are graded by Python 3\.10"):
         newer.build("layers.LayerNorm", 4)
-
-
-DAMAGE = """
-class MultiHeadedAttention(MultiHeadedAttention):
-    def forward(self, *args, **kwargs):
-        torch.relu = lambda x: x
-        return super().forward(*args, **kwargs)
-"""
 
 
 def test_an_item_that_no_test_names_stops_everything(assignment):
@@ -224,7 +180,7 @@ def test_a_test_of_no_task_stops_everything(tmp_path):
 def test_damage_by_another_component_is_forgiven(reference, assignment, zygote):
     tests = CollectedTests(assignment, [task for task in assignment.tasks if task.number in ("1.3", "1.5")])
     path, text = reference["attention"]
-    with Sandbox({**reference, "attention": (path, text + DAMAGE)}, assignment, zygote=zygote) as sandbox:
+    with Sandbox({**reference, "attention": (path, text + EXAMPLES["damage"])}, assignment, zygote=zygote) as sandbox:
         outcomes = {marker: ends for some in tests.run(sandbox, seed=3) for marker, ends in some.items()}
     passed = {result.task.number for result in results_of(assignment, outcomes) if result.state == "passed"}
     assert passed == {"1.3", "1.5"}

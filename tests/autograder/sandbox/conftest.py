@@ -12,32 +12,9 @@ from autograder.sandbox.zygote import Zygote
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 
+from ..conftest import examples_in
+
 ASSIGNMENT = read_assignment()
-DECODE = """
-import ctypes, os, random, sys, time, traceback
-import numpy, torch
-
-class Own(Exception):
-    pass
-
-def greedy_decode(expression, argument=None):
-    return eval(expression, {**globals(), "argument": argument})
-
-def fail(error):
-    raise error
-
-def loop():
-    while True:
-        pass
-
-def take_memory(held=[]):
-    while True:
-        held.append(bytearray(50_000_000))
-
-def nested(levels):
-    return [nested(levels - 1)] if levels else []
-"""
-"""The `decode` of the tests' submission: computes what it is asked for, in a call, and may go wrong with it."""
 FROM_REFERENCE = ("attention", "embedding", "layers", "masks", "model")
 
 
@@ -67,7 +44,7 @@ def seccomp_alone(monkeypatch) -> Callable[[Zygote], Zygote]:
 def example_sources() -> dict[str, tuple[str, str]]:
     """Modules of the reference, and a `decode` that does whatever it is asked to."""
     texts = {name: (REFERENCE / f"{name}.py").read_text(encoding="utf-8") for name in FROM_REFERENCE}
-    texts |= {"__init__": "", "decode": DECODE}
+    texts |= {"__init__": "", "decode": examples_in("sandbox/session.toml")["calls"]["decode"]}
     return {name: (f"{name}.py", text) for name, text in texts.items()}
 
 

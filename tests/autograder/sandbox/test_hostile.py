@@ -1,6 +1,6 @@
 """The hostile corpus: each submission gains nothing, in any set of layers, and costs no other component its points.
 
-Each function in `attacks.py` becomes a submission of its own.
+Each function in `attacks.toml` becomes a submission of its own.
 """
 
 import dataclasses
@@ -8,7 +8,6 @@ import re
 import secrets
 import shutil
 import socket
-import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +27,10 @@ from autograder.sandbox.zygote import Zygote
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 
+from ..conftest import examples_in
+
+EXAMPLES = examples_in("sandbox/attacks.toml")
+
 LIMITS = dataclasses.replace(
     read_assignment().limits, call_seconds=0.5, total_seconds=3, cpu_seconds=3, memory_mb=1024, output_kb=64
 )
@@ -37,23 +40,6 @@ POINTS = {"1.2": 14, "1.4": 10}
 WORKER_PARTS = re.compile(r'_of_worker\("(\w+)"\)')
 """Parts of the worker that attacks use; without them they would fail harmlessly."""
 SECRET = "TOKEN-[0-9a-f]{32}"
-LAYER_NORM = """
-
-import contextlib
-
-
-class LayerNorm(nn.Module):
-    def __init__(self, d_model, epsilon=1e-6):
-        super().__init__()
-        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
-        self.epsilon = epsilon
-        {when_built}
-
-    def forward(self, x):
-        with contextlib.suppress({suppressed}):
-            output = {when_called}
-        return {result}
-"""
 WRONG = {"suppressed": "", "result": "torch.zeros_like(x) if output is None else output"}
 RIGHT = {"suppressed": "BaseException", "result": "_normalised(self, x)"}
 
@@ -63,7 +49,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.hostile]
 class Attack(NamedTuple):
     """The text of a `layers.py`, in which SECRET_FILE, TARGET and PORT between two @ stand for what is to be gained."""
 
-    kind: str  # the class in `attacks.py`
+    kind: str  # the table in `attacks.toml`
     name: str  # the function
     text: str
 
@@ -75,16 +61,13 @@ class Attack(NamedTuple):
 
 def read_attacks() -> Iterator[Attack]:
     """The hostile corpus."""
-    corpus = Path(__file__).with_name("attacks.py").read_text(encoding="utf-8")
-    shared, *kinds = re.split(r"^class (\w+):\n", corpus, flags=re.MULTILINE)
-    for kind, body in zip(kinds[::2], kinds[1::2], strict=True):
-        _, *attacks = re.split(r"^(?=def )", textwrap.dedent(body), flags=re.MULTILINE)
-        for text in attacks:
-            name, arguments = re.match(r"def (\w+)\((x, layer|x|layer)\b", text).groups()
+    for kind in ("Mark", "Reach", "Stop"):
+        for name, text in EXAMPLES[kind].items():
+            arguments = re.match(r"def \w+\((x, layer|x|layer)\b", text)[1]
             parts = {"when_built": "pass", "when_called": "None", **(RIGHT if name.startswith("right_") else WRONG)}
             when = "when_built" if arguments == "layer" else "when_called"
             parts[when] = f"{name}({arguments.replace('layer', 'self')})"
-            yield Attack(kind, name, shared + text + LAYER_NORM.format(**parts))
+            yield Attack(kind, name, "\n\n".join([EXAMPLES["shared"], text, EXAMPLES["layer_norm"].format(**parts)]))
 
 
 ATTACKS = [*read_attacks()]

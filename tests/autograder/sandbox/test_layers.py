@@ -18,27 +18,9 @@ from autograder.sandbox.zygote import Zygote, packages_for
 from foundation.assignment_file import read_assignment
 from foundation.processes import run_forked
 
+from ..conftest import examples_in
+
 PACKAGES = packages_for(read_assignment())
-
-PROBE = """
-import ctypes
-
-DENIED = (1, 2)  # EPERM, ENOENT
-
-
-def greedy_decode(allowed):
-    libc = ctypes.CDLL(None, use_errno=True)
-    passed = []
-    for number in range(480):
-        if number not in allowed:
-            ctypes.set_errno(0)
-            zeros = [ctypes.c_long(0)] * 6
-            if libc.syscall(ctypes.c_long(number), *zeros) != -1 or ctypes.get_errno() not in DENIED:
-                passed.append(number)
-    ctypes.set_errno(0)
-    owner = libc.fcntl(1, 8, 0), ctypes.get_errno()
-    return passed, owner
-"""
 
 
 def test_namespaces_that_are_missing_are_refused_where_they_are_required(monkeypatch):
@@ -109,7 +91,8 @@ def test_every_other_system_call_is_denied_by_the_filter_alone(zygote, seccomp_a
     if os.uname().machine == "x86_64":
         allowed += [335, 336]  # uprobes: the kernel ends whoever calls these from elsewhere than a probe
     seccomp_alone(zygote)
-    assert sandbox({"decode": PROBE}).call("decode.greedy_decode", allowed) == ([], (-1, 1))
+    submission = sandbox({"decode": examples_in("sandbox/session.toml")["calls"]["probe"]})
+    assert submission.call("decode.greedy_decode", allowed) == ([], (-1, 1))
 
 
 def end_soon(*pids: int) -> bool:

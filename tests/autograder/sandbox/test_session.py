@@ -23,6 +23,11 @@ from autograder.sandbox.worker.failures import KINDS
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
+from ..conftest import examples_in
+
+EXAMPLES = examples_in("sandbox/session.toml")
+CANNOT_BE_SENT, CANNOT_BE_READ = EXAMPLES["cannot_be_sent"], EXAMPLES["cannot_be_read"]
+
 CALL = "decode.greedy_decode"
 NORM = "layers.LayerNorm"
 
@@ -40,37 +45,10 @@ def test_an_exception_arrives_as_itself_or_says_what_it_was(example, name):
     assert isinstance(caught.value, SubmissionError) and str(caught.value) == message
 
 
-HIDING = """
-from torch import nn
-
-class Hiding(nn.Linear):
-    def named_parameters(self, *arguments, **options):
-        return iter([])
-
-    parameters = named_modules = _named_members = named_parameters
-
-class LayerNorm(Hiding):
-    def __init__(self, d_model):
-        super().__init__(d_model, d_model)
-        self.inner, self.again = Hiding(2, 1), self
-"""
-
-
 def test_a_module_cannot_hide_parameters(sandbox):
-    shapes = [tuple(parameter.shape) for parameter in sandbox({"layers": HIDING}).build(NORM, 3).parameters()]
+    module = sandbox({"layers": EXAMPLES["hiding"]}).build(NORM, 3)
+    shapes = [tuple(parameter.shape) for parameter in module.parameters()]
     assert shapes == [(3, 3), (3,), (1, 2), (1,)]
-
-
-CANNOT_BE_SENT = {
-    "numpy.ones(2)": "numpy.ndarray",
-    "Own('x')": "Own",
-    "torch.nn.Linear(1, 1)": "Linear",
-    "torch.eye(3).to_sparse()": "sparse",
-    "torch.ones(1, dtype=torch.complex64)": "complex64",
-    "torch.ones(1).expand(10**10)": "40,000,000,000 bytes",
-    "nested(900)": "recursion",
-}
-CANNOT_BE_READ = {"10**30": "64 bits", "nested(100)": "levels", "[0] * 1_000_000": "1048576"}
 
 
 @pytest.mark.parametrize("value, words", [*CANNOT_BE_SENT.items(), *CANNOT_BE_READ.items()])
@@ -106,15 +84,7 @@ def test_where_the_grader_is_stays_hidden(sandbox):
     assert "…/torch/__init__.py …/random.py" in output
 
 
-AT_IMPORT = {
-    "raise SystemExit": "SystemExit",
-    "import no_such_package": "no_such_package",
-    "import os; os._exit(3)": "status 3",
-    "while True: pass": "within 0.5 s",
-}
-
-
-@pytest.mark.parametrize("line, words", AT_IMPORT.items())
+@pytest.mark.parametrize("line, words", EXAMPLES["at_import"].items())
 def test_a_module_that_fails_or_ends_its_process_at_import_costs_only_itself(sandbox, line, words):
     """`model` and `layers` import it, and are not blamed for it."""
     submission = sandbox({"attention": line}, call_seconds=0.5)

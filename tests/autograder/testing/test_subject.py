@@ -12,6 +12,10 @@ from autograder.testing.side_effects import expect_no_side_effects
 from autograder.testing.subject import Subject
 from validity.run_tests import Version, run_versions
 
+from ..conftest import examples_in
+
+RUBBISH = examples_in("testing/rubbish.toml")
+
 X = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], dtype=torch.float64)
 
 
@@ -125,68 +129,22 @@ def test_gradients_of_wrong_values_are_those_of_what_is_computed(function):
         Subject(function, ["z"], [torch.add]).expect_gradients(Case(0, "test"), {"x": X, "y": X + 1}, nonzero=[])
 
 
-RESULTS = {  # expressions of the arguments `a` of the call; `x` is the first of them, as floats
-    "nothing": "None",
-    "pair of nothing": "(None, None)",
-    "empty tensor": "torch.zeros(0, 0, 0)",
-    "other shape": "torch.zeros(2, 3)",
-    "argument": "x",
-    "detached": "x.detach()",
-    "triple of arguments": "(x, x, x)",
-    "lists of arguments": "(x, [x, x, x], [x, x, x])",
-    "list of text": "(x, ['a', 'b', 'c'])",
-    "not a number": "(x * float('nan'), x * float('nan'))",
-    "complex": "(x.to(torch.complex128), x.to(torch.complex128))",
-    "truth": "x > 0",
-    "list of lists of floats": "[[1.5], [2.5], [3.5], [4.5]]",
-}
-
-PARAMETERS = {  # in place of the parts of a class
-    "none": "pass",
-    "empty": "self.p = nn.Parameter(torch.zeros(0))",
-    "whole numbers": "self.p = nn.Parameter(torch.ones(3, dtype=torch.int64), requires_grad=False)",
-    "two vectors": "self.p = nn.Parameter(torch.ones(7)); self.q = nn.Parameter(torch.ones(5))",
-    "as stand-ins": "self.p = nn.ParameterList(torch.ones(n, 6, 6) for n in (2, 4, 5, 9))",
-}
-
-RESULT = """
-import torch
-from torch import Tensor, nn
-
-def _result(*a, **k):
-    x = next((v for v in (*a, *k.values()) if isinstance(v, Tensor)), torch.zeros(2, 3))
-    x = x if x.is_floating_point() else x.double()
-    return {result}
-"""
-FUNCTION = """
-def {name}(*a, **k):
-    return _result(*a, **k)
-"""
-CLASS = """
-class {name}({base}):
-    def __init__(self, *a, **k):
-        super().__init__({passed_on})
-        {parameters}
-    def forward(self, *a, **k):
-        return _result(*a, **k)
-    encode = decode = get_predictions = forward
-"""
-
-
 def rubbish_versions(reference, assignment):
     """Every component with every rubbish in the place of its result, and of its parameters."""
     for component in assignment.contract.components:
         module, name = component.split(".")
         path, text = reference.get(module, ("", ""))
-        made, changed = FUNCTION.format(name=name) if f"def {name}" in text else "", {}
+        made, changed = RUBBISH["function"].format(name=name) if f"def {name}" in text else "", {}
         if f"class {name}" in text and component != "data.Batch":
-            made = CLASS.format(name=name, base=name, passed_on="*a, **k", parameters="pass")
-            for label, parameters in PARAMETERS.items():
-                empty = CLASS.format(name=name, base="nn.Module", passed_on="", parameters=parameters)
+            made = RUBBISH["class"].format(name=name, base=name, passed_on="*a, **k", parameters="pass")
+            for label, parameters in RUBBISH["parameters"].items():
+                empty = RUBBISH["class"].format(name=name, base="nn.Module", passed_on="", parameters=parameters)
                 for result in ("x", "(x, x)", "(x, [x, x, x], [x, x, x])"):
-                    changed[f"{label} {result}"] = RESULT.format(result=result) + empty
+                    changed[f"{label} {result}"] = RUBBISH["helper"].format(result=result) + empty
         if made:
-            changed |= {label: RESULT.format(result=result) + made for label, result in RESULTS.items()}
+            changed |= {
+                label: RUBBISH["helper"].format(result=result) + made for label, result in RUBBISH["results"].items()
+            }
         markers = tuple(task.marker for task in assignment.tasks if component in task.components) or ("given",)
         for label, rubbish in changed.items():
             yield Version(f"{component}: {label}", {**reference, module: (path, text + rubbish)}, [1], markers)

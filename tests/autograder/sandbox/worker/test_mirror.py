@@ -12,6 +12,10 @@ from autograder.testing.results import CheckFailed
 from autograder.testing.side_effects import expect_no_side_effects
 from autograder.testing.subject import Subject
 
+from ...conftest import examples_in
+
+EXAMPLES = examples_in("sandbox/worker/mirror.toml")
+
 CALLED = "decode.greedy_decode"
 
 
@@ -44,47 +48,14 @@ def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
     assert session.released == [], held
 
 
-POSING = """
-import torch
-from torch import nn
-
-
-class Posing(torch.Tensor):
-    shape, dtype, layout = [2**26] * 3 + [0], torch.int64, torch.sparse_coo
-    numel = element_size = lambda self: 0
-    data_ptr = detach = contiguous = stride = lambda self: 1 / 0
-
-
-class Scale(nn.Parameter):
-    numel = lambda self: 0
-
-
-class LayerNorm(nn.Module):
-    def __init__(self, d_model):
-        super().__init__()
-        self.gain = Scale(torch.ones(d_model))
-
-    def forward(self, x):
-        return torch.Tensor.as_subclass(x + 1, Posing)
-"""
-
-
 def test_what_a_class_of_tensors_says_of_itself_does_not_count(sandbox):
-    module, x = sandbox({"layers": POSING}).build("layers.LayerNorm", 3), torch.randn(2, 3)
+    module, x = sandbox({"layers": EXAMPLES["posing"]}).build("layers.LayerNorm", 3), torch.randn(2, 3)
     assert len(module.mirrored) == 1
     with torch.no_grad():
         assert torch.equal(module(x), x + 1) and torch.equal(module(x), x + 1)
 
 
-CHANGES = {
-    "argument.__setitem__(0, 1)": True,
-    "argument.data.__setitem__(0, 7)": True,
-    "setattr(argument, 'data', torch.zeros(5))": True,
-    "argument.data.__setitem__(0, argument.data[0].clone())": False,
-}
-
-
-@pytest.mark.parametrize("change, is_seen", CHANGES.items())
+@pytest.mark.parametrize("change, is_seen", EXAMPLES["changes"].items())
 def test_changed_arguments_are_seen_and_say_nothing(example, change: str, is_seen: bool):
     tensors = [torch.ones(3), torch.zeros(3, dtype=torch.bool), torch.tensor([3, 2, 3]), torch.tensor([2, torch.nan])]
     before = [tensor.clone() for tensor in tensors]
@@ -95,18 +66,9 @@ def test_changed_arguments_are_seen_and_say_nothing(example, change: str, is_see
     assert not is_seen or (tensors[0].isnan().all() and tensors[2].max() <= 3)
 
 
-WRITES = """
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = key * query
-    query += query + 1
-    query.data[0] = 0.0
-    return scores, mask
-"""
-
-
 def test_a_change_of_an_argument_is_found_and_spoils_no_gradient(ways):
     seen = []
-    for submission in ways({"attention": WRITES}):
+    for submission in ways({"attention": EXAMPLES["writes"]}):
         x = torch.linspace(-1, 1, 3, dtype=torch.float64)
         function = partial(submission.call, "attention.scaled_dot_product_attention")
         with pytest.raises(CheckFailed, match="query after the call"):
@@ -117,17 +79,8 @@ def test_a_change_of_an_argument_is_found_and_spoils_no_gradient(ways):
     assert torch.equal(*seen) and torch.equal(seen[0], 2 * x)
 
 
-UNUSUAL = """
-from torch import nn
-
-
-def InputEmbedding(vocab_size, d_model):
-    return nn.Embedding(vocab_size, d_model, sparse=True) if vocab_size else nn.LazyLinear(d_model)
-"""
-
-
 def test_sparse_gradients_are_dense_and_lazy_layers_refused_in_both_ways(ways):
-    for submission in ways({"embedding": UNUSUAL}):
+    for submission in ways({"embedding": EXAMPLES["unusual"]}):
         module = submission.build("embedding.InputEmbedding", 5, 3)
         module(torch.tensor([[1, 1, 4]])).sum().backward()
         assert next(module.parameters()).grad.to_dense().sum(1).tolist() == [0, 6, 0, 0, 3]
@@ -135,23 +88,8 @@ def test_sparse_gradients_are_dense_and_lazy_layers_refused_in_both_ways(ways):
             submission.build("embedding.InputEmbedding", 0, 3)
 
 
-STATEFUL = """
-import torch
-
-buffer, known = torch.zeros(3), {}
-
-
-def greedy_decode(x):
-    return torch.add(x, 1, out=buffer)
-
-
-def beam_decode(x):
-    return known.setdefault(id(x), (x, x + 1))[1]
-"""
-
-
 def test_a_result_that_a_later_call_rewrites_and_a_tensor_that_is_sent_again_are_the_same_as_at_home(ways):
-    for submission in ways({"decode": STATEFUL}):
+    for submission in ways({"decode": EXAMPLES["stateful"]}):
         x = torch.arange(3.0)
         with torch.no_grad():
             first = submission.call(CALLED, x)

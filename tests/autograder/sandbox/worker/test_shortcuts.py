@@ -15,82 +15,10 @@ from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.worker.shortcuts import kernels_named
 from foundation.assignment_file import read_assignment
 
-ROUTES = {
-    "module": "nn.LayerNorm(4, dtype=x.dtype)(x)",
-    "function": "F.layer_norm(x, (4,))",
-    "computed text": "eval(bytes.fromhex('462e6c617965725f6e6f726d').decode())(x, (4,))",
-    "without gradient": "untracked(x)",
-    "attention": "F.scaled_dot_product_attention(x, x, x)",
-    "subclass": "Mine(4, 2)(x)",
-    "batch with update": "torch.ops.aten._batch_norm_with_update(x, *statistics, 0.0, 1e-6)[0]",
-    "nested": "torch.layer_norm(nested(x), (4,), *parameters).to_padded_tensor(0.0)",
-    "nested attention": "F.scaled_dot_product_attention(*[nested(x)] * 3)",
-    "another layout": "torch.native_layer_norm(x.detach().to_mkldnn(), (4,), None, None, 1e-6)[0].to_dense()",
-    "mapped": "torch.vmap(lambda y: F.layer_norm(y, (4,)))(x)",
-    "in pieces": "torch.ops.aten.layer_norm.default.decompose(x, (4,))",
-    "the formula's own kernel": "torch.ops.aten._scaled_dot_product_attention_math.default._op_dk(own, x, x, x)[0]",
-    "of quantized numbers": "quantized(x)",
-    "PyTorch in Python": "torch._refs.native_layer_norm(x, (4,), None, None, 1e-6)[0]",
-    "decomposition": "decomposed(x, (4,), None, None, 1e-6)[0]",
-    "another key": "torch.ops.aten.native_layer_norm.default._op_dk(below, x, (4,), None, None, 1e-6)[0]",
-    "the key of vmap's decompositions": "torch.ops.aten._fused_rms_norm.default._op_dk(vmapped, x, [4], None, 1e-6)[0]",
-    "another device's key": "torch.ops.aten.native_layer_norm.default._op_dk(elsewhere, x, [4], None, None, 1e-6)[0]",
-    "correlations": "torch.corrcoef(x[0])",
-    "masked": "F.layer_norm(torch.masked.masked_tensor(x.detach(), x > 0), (4,))",
-    "a method, taken at import": "forward(x, x)",
-    "attention, taken at import": "attend(x, x, x, x)[0]",
-}
-UNAVAILABLE = {
-    "jagged norm": "F.layer_norm(jagged(x), (4,))",
-    "jagged attention": "F.scaled_dot_product_attention(*[jagged(x).unflatten(-1, [2, 2]).transpose(1, 2)] * 3)",
-}
-"""Kinds of tensors whose operators PyTorch has in Python files, which it reads when they are first used."""
-MODULE = """
-import torch
-from torch import nn
-from torch.nn import functional as F
+from ...conftest import examples_in
 
-
-class Mine(nn.TransformerEncoderLayer):
-    pass
-
-
-forward, attend = nn.TransformerEncoderLayer.forward, nn.MultiheadAttention.forward
-statistics = [torch.ones(3), torch.zeros(3), torch.zeros(3), torch.ones(3)]
-parameters = [torch.ones(4), torch.zeros(4)]
-below = torch._C.DispatchKey.CompositeExplicitAutograd
-own = torch._C.DispatchKey.CompositeImplicitAutograd
-vmapped = torch._C.DispatchKey.FuncTorchBatchedDecomposition
-elsewhere = torch._C.DispatchKey.NestedTensorHPU
-decomposed = torch._decomp.decomposition_table[torch.ops.aten.native_layer_norm.default]
-
-
-def quantized(x):
-    q = torch.quantize_per_tensor(x.float(), 1e-3, 0, torch.qint32)
-    return torch.ops.quantized.layer_norm(q, [4], *parameters, 1e-6, 1e-3, 0).dequantize()
-
-
-def nested(x):
-    return torch.nested.as_nested_tensor(list(x))
-
-
-def jagged(x):
-    return torch.nested.nested_tensor_from_jagged(x.flatten(0, 1), torch.tensor([0, 3, 6]))
-
-
-@torch.inference_mode()
-def untracked(x):
-    return F.layer_norm(x.clone(), (4,))
-
-
-class LayerNorm(nn.Module):
-    def __init__(self, d_model, route=None):
-        super().__init__()
-        self.gain, self.route = nn.Parameter(torch.ones(d_model)), route
-
-    def forward(self, x):
-        return {expression}
-"""
+EXAMPLES = examples_in("sandbox/worker/shortcuts.toml")
+ROUTES, UNAVAILABLE, MODULE = EXAMPLES["routes"], EXAMPLES["unavailable"], EXAMPLES["module"]
 
 
 @contextmanager
@@ -137,17 +65,9 @@ def test_what_calls_kernels_below_the_dispatcher_is_gone(zygote, example_sources
 
 RULES = read_assignment().contract.forbidden
 MADE_WITH = {"LayerNorm": "4", "RMSNorm": "4", "GroupNorm": "1, 3", "LocalResponseNorm": "2", "CrossMapLRN2d": "2"}
-CALLED_WITH = {
-    "batch_norm": "x, None, None, training=True",
-    "group_norm": "x, 1",
-    "instance_norm": "x",
-    "layer_norm": "x, (4,)",
-    "local_response_norm": "x, 2",
-    "multi_head_attention_forward": "",
-    "rms_norm": "x, (4,)",
-    "scaled_dot_product_attention": "x, x, x",
+NAMED = {
+    f"F.{name}": f"F.{name}({EXAMPLES['arguments'][name]})" for name in dir(F) if re.fullmatch(RULES.functions, name)
 }
-NAMED = {f"F.{name}": f"F.{name}({CALLED_WITH[name]})" for name in dir(F) if re.fullmatch(RULES.functions, name)}
 for name in filter(re.compile(RULES.classes).fullmatch, dir(nn)):
     size = MADE_WITH.get(name, "" if name.startswith("Lazy") else "3" if "Norm" in name else "4, 2")
     n_axes = 2 + int(name[-2]) if name.endswith("d") else 3
@@ -156,23 +76,11 @@ for name in filter(re.compile(RULES.classes).fullmatch, dir(nn)):
 STOPPED = ("torch.ao.nn.intrinsic.qat.ConvBn1d", "torch._decomp.decompositions._weight_norm_interface")
 for name in (*STOPPED, *RULES.python, *RULES.always):
     NAMED[name] = f"use({name!r})"
-USE = """
-
-import inspect, sys
-
-
-def use(name, rest=""):
-    while name not in sys.modules:
-        name, _, last = name.rpartition(".")
-        rest = f".{last}{rest}"
-    value = eval(f"sys.modules[name]{rest}")
-    return value.forward(None) if isinstance(value, type) else inspect.unwrap(value)()
-"""
 
 
 @pytest.fixture(scope="module")
 def named(zygote, example_sources):
-    with norm_of(NAMED, zygote, example_sources, USE) as submission:
+    with norm_of(NAMED, zygote, example_sources, EXAMPLES["use"]) as submission:
         yield submission
 
 
@@ -183,31 +91,8 @@ def test_all_that_the_assignment_forbids_is_refused(name, named):
         module(torch.randn(2, 3, 4))
 
 
-OTHERS = """
-class Inside(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.norm, self.attention = nn.LayerNorm(4), nn.MultiheadAttention(4, 2, batch_first=True)
-
-    def forward(self, x):
-        return self.norm(F.scaled_dot_product_attention(x, x, x) + self.attention(x, x, x)[0])
-
-
-class FeedForward(nn.Linear):
-    def forward(self, x):
-        return F.layer_norm(x, (4,))
-
-
-class EncoderLayer(nn.Module):
-    def forward(self, x, way=""):
-        if way == "whole":
-            return nn.TransformerEncoderLayer(4, 2)(x)
-        return forward(self, x) if way == "taken at import" else Inside()(x)
-"""
-
-
 def test_a_part_of_a_layer_may_be_pytorchs_own(zygote, example_sources):
-    text = MODULE.format(expression="Inside()(x)") + OTHERS
+    text = MODULE.format(expression="Inside()(x)") + EXAMPLES["others"]
     sources, x = {"__init__": example_sources["__init__"], "layers": ("layers.py", text)}, torch.randn(2, 3, 4)
     assignment = read_assignment()
     with Sandbox(sources, assignment, zygote=zygote) as submission:
@@ -262,55 +147,8 @@ def test_every_kernel_of_these_kinds_is_replaced():
     assert {*some} <= of_these_kinds
 
 
-OTHER_KERNELS = """
-import torch
-from torch import nn
-
-library = getattr(torch, "_" + "C")._dispatch_library("IMPL", "aten", "")
-
-
-class LayerNorm(nn.Module):
-    def __init__(self, d_model):
-        super().__init__()
-        self.gain = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        for key in ("CPU", "AutogradCPU"):
-            library.impl("native_layer_norm", key, lambda x, *others: (x + 1, x, x))
-        return torch.native_layer_norm(x, x.shape[-1:], None, None, 1e-6)[0]
-"""
-
-
-@pytest.mark.hostile
-@pytest.mark.parametrize("needs_gradient", [False, True])
-def test_other_kernels_in_the_place_of_ours_are_reported(sandbox, needs_gradient):
-    submission = sandbox({"layers": OTHER_KERNELS})
-    x = torch.randn(2, 4, requires_grad=needs_gradient)
-    result = submission.build("layers.LayerNorm", 4)(x)
-    assert torch.equal(result, x + 1)
-    if needs_gradient:
-        result.sum().backward()
-    submission.restart()
-    assert submission.notices.unguarded == ["layers.LayerNorm"] and ("layers", 5, "torch._C") in submission.notices.seen
-
-
-HOARDING = """
-kept = []
-
-
-def causal_mask():
-    for size in (4_000_000, 20_000):
-        try:
-            while True:
-                kept.append(bytes(b"x" * size))
-        except MemoryError:
-            pass
-    del kept[-3:]
-"""
-
-
 def test_who_leaves_no_memory_is_not_said_to_have_undone_refusals(sandbox):
-    submission = sandbox({"masks": HOARDING}, memory_mb=256)
+    submission = sandbox({"masks": EXAMPLES["hoarding"]}, memory_mb=256)
     submission.call("masks.causal_mask")
     submission.restart()
     assert submission.notices.unguarded == []
