@@ -30,11 +30,11 @@ def rehearse(train_epoch: Callable[..., Any], tensors: dict[str, Tensor]) -> lis
 
     def predict(is_training: bool = False) -> Tensor:
         model.train(is_training)
-        with torch.no_grad():
+        with torch.set_grad_enabled(is_training):
             memory, *_ = model.encode(batch.src, batch.encoder_mask)
             output, *_ = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
             predictions: Tensor = model.get_predictions(output)
-        return predictions
+        return predictions.detach()
 
     def loss() -> float:
         return -predict().gather(-1, batch.labels[..., None]).mean().item()
