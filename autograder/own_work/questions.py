@@ -33,7 +33,7 @@ from ..intake.sources import Sources
 from ..running.in_process import InProcessSubmission
 from ..testing.case import Case, SubmissionUnderTest, number_of
 from ..testing.comparison import all_equal, fail
-from .student_lines import Change, definition_of, lines_of, listing_of, mixed, todo_in, without_comment
+from .student_lines import Change, definition_of, lines_of, listing_of, mixed, place_of, todo_in, without_comment
 from .versions import MOST_TRIED, Versions, expect_passed
 
 LETTERS = "ABCD"
@@ -284,7 +284,7 @@ class OwnQuestions:
 
 def find(component: str, submission: SubmissionUnderTest, assignment: Assignment) -> OwnQuestions:
     """Draw the questions about a component, a function or a class with a `forward`, which has to run."""
-    lines = lines_of(component, submission.sources)
+    lines = lines_of(place_of(component, submission.sources), submission.sources)
     tag = hashlib.sha256("\n".join(lines.values()).encode()).hexdigest()[:6]
     places = places_in(lines)
     draw = random.Random(number_of(component, tag))  # noqa: S311  the same for the same code

@@ -128,6 +128,43 @@ def test_tests_that_guess_find_nothing(zygote, sampled):
         assert not groups(judged(zygote, text + "\nclass TestLayerNorm:\n    pass\n"))
 
 
+USUAL_IN_PYTEST = """
+class Shared:
+    def setup_method(self, method):
+        self.x = draw()
+
+    def test_inherited(self, attention):
+        near(attention(*self.x)[0], ours(*self.x))
+
+
+class TestAttention(Shared):
+    @torch.no_grad()
+    def test_decorated(self, attention):
+        near(attention(*self.x)[0], ours(*self.x))
+
+    @staticmethod
+    def test_static(attention, tolerance=1e-6):
+        x = draw()
+        near(attention(*x)[0], ours(*x), tolerance)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+class TestLayerNorm:
+    @pytest.mark.parametrize(argnames="d", argvalues=[pytest.param(5, id="five")])
+    @torch.no_grad()
+    def test_decorated(self, LayerNorm, n, d):
+        x = torch.randn(n, d)
+        near(LayerNorm(d)(x), normed(x), 1e-5)
+"""
+
+
+def test_what_is_usual_in_pytest_counts(zygote):
+    result = judged(zygote, PRELUDE + USUAL_IN_PYTEST)
+    assert groups(result) == FORMULA | VALUES
+    assert "TestAttention: 3 of 3 tests count" in result.message
+    assert "TestLayerNorm: 1 of 1 test count" in result.message
+
+
 HONEST = "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
 WRITES = """
 import os, json, struct
@@ -185,6 +222,11 @@ def test_tests_that_go_wrong_cost_only_themselves_and_gain_nothing(zygote, name)
     [
         ("class TestAttention(:\n", State.ERROR, "own_tests.py, line 1: invalid syntax"),
         (suite("attention", "pass") + "raise ValueError('oops')", State.ERROR, "own_tests.py: oops"),
+        (
+            suite("attention", "pass") + "while True: pass",
+            State.ERROR,
+            "own_tests.py: own_tests.py took too long when it was imported: no answer within 3 s",
+        ),
         ((ROOT / ASSIGNMENT.package / "own_tests.py").read_text(encoding="utf-8"), State.NOT_ATTEMPTED, "TODO E.4: "),
         (
             "class TestAttention:\n" + "".join(f"    def test_{n}(self, attention): pass\n" for n in range(41)),

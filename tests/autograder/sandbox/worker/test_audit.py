@@ -151,6 +151,10 @@ REPORTED = {  # code -> the name that is reported
     "getattr((x for x in ()), 'gi_' + 'frame')": "gi_frame",
     "functools.update_wrapper(lambda: 0, own, ['__co' + 'de__'])": "__code__",
     "own.__code__.replace(co_name='x')": "code.__new__",
+    "functools.wraps(own, assigned=[])(lambda: 0)": "functools.update_wrapper",
+    "functools.wraps(own, [])(lambda: 0)": "functools.update_wrapper",
+    "functools.wraps(Mine)(lambda: 0)": "functools.update_wrapper",
+    "functools.wraps(sys)(lambda: 0)": "sys as a value",
     "types.FunctionType(own.__code__, {})": "function.__new__",
     "own.__code__ = own.__code__": "__code__",
     "gc.get_objects()": "gc.get_objects",
@@ -273,6 +277,7 @@ def greedy_decode(x):
     nn.Module.__init__(Mine(2, 2))
     Mine.reset_parameters(Mine(2, 2))
     greedy_decode.calls = 1
+    assert functools.wraps(own)(lambda: 0).__name__ == "own"
     return getattr(lib, "relu")(x)
 """
 
