@@ -209,6 +209,13 @@ def test_names_layout_and_order_do_not_count():
     assert texts_in(CODE) == texts_in(OTHER_WORDS) != texts_in(CODE.replace("relu", "tanh"))
 
 
+def test_a_message_in_words_that_tests_use_too_is_no_copy():
+    message = "', '.join(str(tuple(x.shape)) for x in tensors)"
+    assert (FOLDER / "tests" / "test_2_4_transformer.py").read_text(encoding="utf-8").count("str(tuple(") > 0
+    text = f"def check(tensors):\n    raise ValueError('sizes differ: ' + {message})\n"
+    assert copied({"layers": ("layers.py", text)}, code_of_tests(FOLDER, ASSIGNMENT.contract)) == []
+
+
 class Wrapped(ast.NodeTransformer):
     """Each value stands in a loop of its own, as somebody might write who knows how statements are compared."""
 
