@@ -322,7 +322,7 @@ def test_a_component_that_expects_more_of_others_than_the_contract_is_asked_abou
     text = (REFERENCE / "attention.py").read_text(encoding="utf-8")
     for old, new in (
         ("return weights @ value, weights", "return Attended(weights @ value, weights)"),
-        ("        context, weights = scaled_dot_product_attention(", "        attended = scaled_dot_product_attention("),
+        ("context, weights = scaled_dot_product_attention(", "attended = scaled_dot_product_attention("),
         ("concatenated = context.", "weights, concatenated = attended.weights, attended.context."),
     ):
         assert old in text
