@@ -30,7 +30,7 @@ class Hunt:
         """Takes the package of the component, and the `content` of a hunt (`own_work/hunts.py`)."""
         self.number, self.inputs = content["number"], content["inputs"]
         self.suspects = [(number, code) for number, code in content["suspects"]]
-        self._module, _, self._name = content["component"].partition(".")
+        self._module, _, self._name = content["component"].rpartition(".")
         self._package, self._made_with, self._text = package, content["made_with"], content["own"]
         self._places = content["places"]
         self.right = self._caller(self._text)

@@ -8,6 +8,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from inspect import signature, unwrap
 from typing import Any
 
 import torch
@@ -123,11 +124,16 @@ def _run(tests: Any, name: str, make: Callable[[], Any], seed: int) -> str:
     torch.set_default_dtype(torch.float32)
     test = getattr(tests, name)
     try:
-        for arguments in _cases(test):
-            own = [name for name in test.__code__.co_varnames[1 : test.__code__.co_argcount] if name not in arguments]
+        for arguments in _cases(tests, test):
+            made = tests()
+            set_up, call = getattr(made, "setup_method", None), getattr(made, name)
+            if set_up is not None:
+                set_up(*[call] * len(signature(set_up).parameters))
+            parameters = signature(call).parameters  # of what a decorator has wrapped
+            own = [name for name, each in parameters.items() if name not in arguments and each.default is each.empty]
             if len(own) != 1:
                 raise TypeError("a test has one argument, besides those of parametrize: what it tests")  # noqa: TRY301
-            getattr(tests(), name)(**arguments, **{own[0]: make()})
+            call(**arguments, **{own[0]: make()})
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # pytest's own, for instance
@@ -136,20 +142,21 @@ def _run(tests: Any, name: str, make: Callable[[], Any], seed: int) -> str:
         message, lines = str(error).strip().partition("\n")[0], []
         trace = error.__traceback__
         while trace is not None:
-            lines += [trace.tb_lineno] if trace.tb_frame.f_code is test.__code__ else []
+            lines += [trace.tb_lineno] if trace.tb_frame.f_code is getattr(unwrap(test), "__code__", None) else []
             trace = trace.tb_next
         return f"{f'line {lines[-1]}, ' if lines else ''}{type(error).__name__}{': ' * bool(message)}{message}"[:200]
     return ""
 
 
-def _cases(test: Any) -> Iterator[dict[str, Any]]:
-    """The arguments of each case of a test, as `pytest.mark.parametrize` says."""
-    axes = []
-    for mark in getattr(test, "pytestmark", ()):
-        if mark.name == "parametrize":
-            names, values = mark.args
-            names = [part.strip() for part in names.split(",")] if isinstance(names, str) else names
-            rows = [getattr(value, "values", value if len(names) > 1 else [value]) for value in values]
-            axes.append([dict(zip(names, row, strict=True)) for row in rows])
+def _cases(tests: Any, test: Any) -> Iterator[dict[str, Any]]:
+    """The arguments of each case of a test, as `pytest.mark.parametrize` says, of it or of its class."""
+
+    def axis(argnames: Any, argvalues: Any, **options: Any) -> list[dict[str, Any]]:
+        names = [part.strip() for part in argnames.split(",")] if isinstance(argnames, str) else argnames
+        rows = [getattr(value, "values", value if len(names) > 1 else [value]) for value in argvalues]
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    marks = [mark for part in (tests, test) for mark in getattr(part, "pytestmark", ())]
+    axes = [axis(*mark.args, **mark.kwargs) for mark in marks if mark.name == "parametrize"]
     for parts in itertools.product(*axes):
         yield {name: value for part in parts for name, value in part.items()}

@@ -31,7 +31,7 @@ DEFINITION = re.compile(r"^(?:class|(?:async[ \t]+)?def)[ \t]+([A-Za-z_]\w*)", r
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
-KEPT = (*DEFINITIONS, *IMPORTS, *ASSIGNMENTS, ast.If, ast.Try, ast.Expr)
+KEPT = (*DEFINITIONS, *IMPORTS, *ASSIGNMENTS, ast.If, ast.Try)
 """Statements that may become a part of a module; loops, which train, may not."""
 MOST_NOTES = 5
 LIBRARIES = {"torch", "numpy", "einops", "__future__"} | sys.stdlib_module_names
@@ -114,7 +114,7 @@ class Statement:
 
 
 def read_code(cell: Cell) -> tuple[list[Statement], str]:
-    """The statements of a cell that may become a part of a module, and why it cannot be read, "" where it can.
+    """The statements of a cell, and why it cannot be read, "" where it can.
 
     Where it does not compile, they are the names that it seems to define.
     """
@@ -124,8 +124,7 @@ def read_code(cell: Cell) -> tuple[list[Statement], str]:
         tree = parse(text, is_compiled=True)
     lines = text.split("\n")
     if not isinstance(tree, SyntaxError):
-        kept = (node for node in tree.body if isinstance(node, KEPT))
-        return [part for node in kept for part in _statements_of(cell, node, lines)], ""
+        return [part for node in tree.body for part in _statements_of(cell, node, lines)], ""
     line = tree.lineno or 0
     quoted = lines[line - 1].strip()[:100] if 1 <= line <= len(lines) else ""
     problem = (f"line {line}: " if line else "") + tree.msg + (f": {quoted}" if quoted else "")
@@ -188,6 +187,16 @@ def _changed_by(node: ast.stmt) -> set[str]:
     return names
 
 
+def _lost_with(statement: Statement) -> set[str]:
+    """The names that a statement sets, or calls a method of."""
+    names = statement.binds | statement.changes
+    for part in ast.walk(statement.node or ast.Pass()):
+        match part:
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name(name)))):
+                names.add(name)
+    return names
+
+
 def _has_todo(node: ast.AST) -> bool:
     raised = (part.exc for part in ast.walk(node) if isinstance(part, ast.Raise))
     names = (part.func if isinstance(part, ast.Call) else part for part in raised)
@@ -215,7 +224,8 @@ class Distribution:
             to_write |= {node.name for node in definitions if _has_todo(node)}
             self.home = {node.name: module for node in definitions} | self.home | dict.fromkeys(components, module)
         code = {cell: read_code(cell) for cell in cells}
-        self.statements = [statement for statements, _ in code.values() for statement in statements]
+        statements = [statement for statements, _ in code.values() for statement in statements]
+        self.statements = [each for each in statements if each.node is None or isinstance(each.node, KEPT)]
         self.makers: dict[str, list[Statement]] = {}  # name -> what gives it a value or changes it
         for statement in self.statements:
             for name in () if _is_general(statement.node) else statement.binds | statement.changes:
@@ -223,6 +233,7 @@ class Distribution:
         self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
         self.doubts: dict[str, str] = {}  # name -> what a person should know of where it is defined
         self.chosen = chosen = {name: best for name in self.home if (best := self._choose(name))}
+        self._note_left_out([each for each in statements if each.node and not isinstance(each.node, KEPT)])
         of_contract = (name for names in self.contract.values() for name in names)
         missing = [name for name in of_contract if name in to_write and name not in chosen]
         uncounted = [f"no cell defines {first_of(missing, MOST_NOTES)}: not attempted"] if missing else []
@@ -238,6 +249,16 @@ class Distribution:
                 lines = self._module(module, roots)
                 self.sources[module] = (f"{module}.py from {path}", "".join(f"{line}\n" for line, _ in lines))
                 self.origins[module] = [origin for _, origin in lines]
+
+    def _note_left_out(self, left_out: list[Statement]) -> None:
+        """Notes of each definition that counts the first statement that sets what it needs, and is left out."""
+        imported = {name for each in self.statements if isinstance(each.node, IMPORTS) for name in each.binds}
+        needed = {name: self._closure([best])[1] - imported for name, best in self.chosen.items()}
+        for each, lost in ((each, _lost_with(each)) for each in left_out):
+            for name in [name for name in needed if needed[name] & lost]:
+                code, first = each.text.strip().partition("\n")[0][:60], min(needed.pop(name) & lost)
+                why = f"is left out, and {name} needs it for {first}: assign {first} in one statement"
+                self.doubts[name] = f"{each.cell}, line {each.line}, `{code}`, {why}"
 
     def needed_by(self, name: str) -> set[str]:
         """The names, given a value in the cells, that the definition which counts needs, but for the contract's."""

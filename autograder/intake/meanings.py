@@ -187,9 +187,7 @@ def paths_in(text: str, sources: Sources | None = None) -> Iterator[tuple[Named,
     known = bindings_among(text, own_names(sources))
     resolved = cache(lambda path: few(name for name in _followed(path, sources) if not name.startswith(".")))
     nodes = [node for node in nodes_of(text) if isinstance(node, Named)]
-    owners = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
-    values = [node for node in nodes if id(node) not in owners and not isinstance(node, ast.Call)]
-    loose = few(own for node in values for path in paths_of(node, known) for own in _own_modules(path, sources))
+    loose = handed_on(text, sources)
     for node in nodes:
         if not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
             meant = paths_of(node.func if isinstance(node, ast.Call) else node, known)
@@ -197,6 +195,15 @@ def paths_in(text: str, sources: Sources | None = None) -> Iterator[tuple[Named,
                 meant += (f"{own}.{node.attr}" for own in loose)
             paths = few(whole for path in meant for whole in resolved(path))
             yield from ((node, path) for path in sorted(paths) or [""])
+
+
+def handed_on(text: str, sources: Sources) -> set[str]:
+    """The modules of the submission that one uses other than for an attribute, each with a dot before it."""
+    known = bindings_among(text, own_names(sources))
+    nodes = [node for node in nodes_of(text) if isinstance(node, (ast.Name, ast.Attribute))]
+    owners = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    values = (node for node in nodes if id(node) not in owners)
+    return few(own for node in values for path in paths_of(node, known) for own in _own_modules(path, sources))
 
 
 def paths_of(node: ast.AST, known: Mapping[str, Collection[str]]) -> list[str]:
@@ -250,6 +257,14 @@ def _followed(path: str, sources: Sources) -> Iterator[str]:
                 origins = paths_of(ast.Name(parts[end]), of_module)
                 imported = (origin for origin in origins if not origin.startswith("builtins."))
                 waiting += (".".join([origin, *parts[end + 1 :]]) for origin in imported)
+
+
+def own_definitions(component: str, sources: Sources) -> Iterator[tuple[str, str]]:
+    """Yield the modules of the submission, and the names in them, that a component may mean: its own one first."""
+    for path in _followed(f".{component}", sources):
+        within, _, name = path.rpartition(".")
+        if within.startswith("."):
+            yield from ((module, name) for module in sorted(sources, key=len) if f".{module}".endswith(within))
 
 
 def _own_modules(path: str, sources: Sources) -> list[str]:

@@ -19,7 +19,7 @@ from itertools import chain
 from foundation.assignment_tables import NO_TEXT, Forbidden
 
 from ..sandbox.worker.failures import IN_GRAPH
-from .meanings import OTHERS, imports_in, names_of, nodes_of, own_names, paths_in, public_names
+from .meanings import OTHERS, handed_on, imports_in, names_of, nodes_of, own_names, paths_in, public_names
 from .sources import Locate, Sources, in_module
 
 CLASSES = "builtins", "types", "torch", "torch.nn"
@@ -143,10 +143,12 @@ def shown(code: str, name: str) -> str:
 def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, str]]:
     """Line and name of the internals that a module names, and of attributes that a pattern takes from what it meets.
 
-    What a module's attribute leads to by another name, the worker tells.
+    What a module's attribute leads to by another name, the worker tells. Of a star import only the names count that
+    are used, unless other code may get a module of the submission, and with it any name in it.
     """
     is_internal = cache(re.compile(pattern).fullmatch)
     own = own_names(sources)
+    may_be_asked = cache(lambda: any(handed_on(other, sources) for _, other in sources.values()))
     uses, types = set(), set[int]()
     for node, path in paths_in(text, sources):
         types |= {id(node)} if path == "builtins.type" else set()
@@ -181,7 +183,7 @@ def internals_in(text: str, pattern: str, sources: Sources) -> list[tuple[int, s
         uses |= {(imported.line, f".{name}") for name in imported.names if is_internal(f".{name}")}
         if not imported.level:
             are_all = "*" in imported.names and not imported.module.startswith("torch")
-            public = public_names(imported.module) if are_all else []
+            public = public_names(imported.module) if are_all and may_be_asked() else []
             names = [*imported.wholes, *(f"{imported.module}.{name}" for name in public)]
             uses |= {(imported.line, name) for name in names if is_internal(name)}
     return sorted(use for use in uses if use[1].split(".")[0] not in own)

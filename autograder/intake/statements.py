@@ -108,15 +108,21 @@ def statements_in(sources: Sources, contract: Contract) -> Iterator[Statement]:
 
 
 def long_pieces(text: str, contract: Contract, least: int = LEAST_SIZE) -> set[int]:
-    """The numbers of a module's expressions and functions that have at least so many nodes."""
+    """The numbers of a module's expressions and functions that have at least so many nodes; not of texts."""
     return {*_long_pieces(text, frozenset(contract.methods), least)}
 
 
 @lru_cache(maxsize=256)  # what students get is compared with each submission
 def _long_pieces(text: str, fixed: frozenset[str], least: int) -> set[int]:
     _, numbers = numbered(text, fixed)
-    pieces = ast.expr, ast.FunctionDef
-    return {number for node, (number, size) in numbers.items() if isinstance(node, pieces) and size >= least}
+    long = {
+        node for node, (_, size) in numbers.items() if isinstance(node, (ast.expr, ast.FunctionDef)) and size >= least
+    }
+    for node in numbers:
+        match node:
+            case ast.JoinedStr() | ast.Call(ast.Attribute(ast.Constant(str()))):  # `", ".join(…)`, of a message
+                long.difference_update(ast.walk(node))
+    return {numbers[node][0] for node in long}
 
 
 def code_of_tests(folder: Path, contract: Contract) -> dict[int, str]:

@@ -28,8 +28,9 @@ from ..course.assignment_code import stand_ins_of
 from ..intake.sources import Sources, read_own_sources
 from ..running.collection import Collection, run_in_process
 from ..running.in_process import InProcessSubmission
+from ..sandbox.worker.messages import Encoder
 from ..testing.case import SubmissionUnderTest, number_of
-from ..testing.results import Outcome
+from ..testing.results import CheckFailed, Outcome
 from .hunts import SEED, Hunt, check_answer, draw_hunt, hunted, student_of
 from .questions import LETTERS
 from .student_lines import listing_of
@@ -77,25 +78,29 @@ def hunted_at_home(assignment: Assignment) -> dict[str, str]:
     return {number: name for number, name in hunted(assignment).items() if number not in held_back}
 
 
-def hunts_at_home(student: str, sources: Sources, assignment: Assignment, number: str | None = None) -> list[Hunt]:
-    """Draw a student's hunts, of all tasks whose tests are there, or of one.
+def hunts_at_home(student: str, sources: Sources, assignment: Assignment) -> dict[str, Hunt | str]:
+    """Draw a student's hunts, of all tasks whose tests are there; in the place of one, the reason why there is none."""
+    drawn: dict[str, Hunt | str] = {}
+    for number in tqdm(hunted_at_home(assignment), "hunts", unit="hunt", disable=None, leave=False):
+        try:
+            drawn[number] = hunt_at_home(number, student, sources, assignment)
+        except UserError as error:
+            drawn[number] = str(error)
+    return drawn
 
-    Raises: UserError where something is missing for one.
-    """
+
+def hunt_at_home(number: str, student: str, sources: Sources, assignment: Assignment) -> Hunt:
+    """Draw a student's hunt in a task. Raises: UserError where something is missing for it."""
     if not student.strip():
         raise UserError("whose hunts? expected your name or number, as the course knows you")
     components = hunted(assignment)
-    if number is not None and number not in components:
+    if number not in components:
         raise UserError(f"there is no hunt in {number}: expected one of {', '.join(components)}")
-    wanted = [*hunted_at_home(assignment)] if number is None else [number]
-    return [
-        _hunt_at_home(number, components[number], student, tuple(sources.items()), assignment.path)
-        for number in tqdm(wanted, "hunts", unit="hunt", disable=None, leave=False)
-    ]
+    return _drawn(number, components[number], student, tuple(sources.items()), assignment.path)
 
 
 @lru_cache(maxsize=16)
-def _hunt_at_home(number: str, component: str, student: str, sources: Any, path: Path) -> Hunt:
+def _drawn(number: str, component: str, student: str, sources: Any, path: Path) -> Hunt:
     assignment, modules = read_assignment(path), dict(sources)
     if (module := component.partition(".")[0]) not in modules:
         raise UserError(f"{assignment.package}/{module}.py is missing: the hunt in {number} is made of your own code")
@@ -107,7 +112,7 @@ def open_box(number: str, student: str, sources: Sources, assignment: Assignment
 
     Raises: UserError where it cannot be had.
     """
-    [hunt] = hunts_at_home(student, sources, assignment, number)
+    hunt = hunt_at_home(number, student, sources, assignment)
     submission = InProcessSubmission(sources, assignment)
     made = stand_ins_of(assignment).Hunt(submission.package.name, hunt.content)
 
@@ -134,15 +139,20 @@ def check_at_home(submission: SubmissionUnderTest, task: Task, item: str, assign
     """Check an item of the rubric on the student's own machine. Raises: CheckFailed, NotImplementedError, UserError."""
     __tracebackhide__ = True
     student = student_of(task.components[0], submission.sources)
-    hunts = {hunt.number: hunt for hunt in hunts_at_home(student, submission.sources, assignment)}
-    contents = [hunt.content for hunt in hunts.values()]
-    check_answer(item, hunts, submission.apply("find", task.components[0], contents, isolated=False))
+    hunts = hunts_at_home(student, submission.sources, assignment)
+    contents = [hunt.content for hunt in hunts.values() if isinstance(hunt, Hunt)]
+    answers = submission.apply("find", task.components[0], contents, isolated=False)
+    try:
+        Encoder().encode(answers)  # as a worker sends them
+    except TypeError as error:
+        raise CheckFailed(f"your findings: {error}; expected numbers, texts, tensors, and lists of them") from None
+    check_answer(item, hunts, answers)
 
 
 def tell_hunts(student: str, sources: Sources, assignment: Assignment, answer: str = "") -> str:
     """Describe a student's hunts, and a trained model with a mistake; or reply to an answer about the model.
 
-    Raises: UserError unless the answer is one of the letters; see `hunts_at_home`.
+    Raises: UserError unless the answer is one of the letters; where there is no hunt, with the first reason.
     """
     model, letter = draw_model(student, assignment), answer.strip().upper()
     if model and letter:
@@ -155,7 +165,12 @@ def tell_hunts(student: str, sources: Sources, assignment: Assignment, answer: s
         "Each entry, such as the one below its listing, goes into what `findings` returns (task E.7). "
         "Learned parameters have random values, the same in the box and in your code."
     ]
-    for hunt in hunts_at_home(student, sources, assignment):
+    hunts = [*hunts_at_home(student, sources, assignment).values()]
+    if reasons := [hunt for hunt in hunts if isinstance(hunt, str)]:
+        if len(reasons) == len(hunts):
+            raise UserError(reasons[0])
+        parts += [f"Missing: {reason}." for reason in reasons]
+    for hunt in (hunt for hunt in hunts if isinstance(hunt, Hunt)):
         calls = f'box("{hunt.number}", "{student}") and right("{hunt.number}", "{student}") take tensors; an example'
         parts += [listing_of(hunt.versions.lines), f"{calls} has the shapes {_shapes(hunt)}."]
         parts += [f'    "{hunt.number}": {{"line": …, "now": "…", "input": […]}},']

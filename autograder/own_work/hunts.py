@@ -88,7 +88,7 @@ class Hunt:
         first, lines = min(self.versions.lines), self.versions.lines
         return {
             "number": self.number,
-            "component": self.versions.name,
+            "component": self.versions.place,
             "places": [line - first for line in lines],
             "own": self._definition(self.versions.text),
             "changed": self._definition(self.change.text),
@@ -186,14 +186,14 @@ class Hunt:
 def draw_hunt(versions: Versions, student: str) -> Hunt:
     """Draw a student's hunt in a component.
 
-    Raises: UserError where its tests do not pass, it is in another file, or no change of it is quiet enough.
+    Raises: UserError where its tests do not pass, its definition is not found, or no change of it is quiet enough.
     """
     number = versions.task.number
     expect_passed(number, versions.judge(), "the hunt", ": the hunt is made of your own code")
     try:
         lines = versions.lines
-    except NotImplementedError as error:  # it is in another file, and imported
-        raise UserError(f"{error}, where hunts look for it: write it there, or leave {number} out") from None
+    except NotImplementedError as error:  # it is assigned, for instance
+        raise UserError(f"{error}, as hunts need it: write `class` or `def` there, or leave {number} out") from None
     word = f"{versions.assignment.term} {''.join(student.lower().split())} {' '.join(lines.values())}"
     draw = random.Random(number_of(versions.name, word))  # noqa: S311  the same at home and where it is graded
     scene: Scene = versions.table("SCENES")(Case(SEED, f"hunts in {versions.name}"))

@@ -192,7 +192,8 @@ class Suite:
             return "it rejects some correct code: is its tolerance too small, or does it depend on chance?"
         if laws:
             return f"it demands too much: {'; '.join(laws)}"
-        return f"it rejects correct code{'' if is_strict else ' that computes the same in another way'}"
+        which = "; your own run shows where" if is_strict else " that computes the same in another way"
+        return f"it rejects correct code{which}"
 
     @property
     def report(self) -> str:

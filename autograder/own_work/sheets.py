@@ -34,7 +34,7 @@ from ..testing.case import number_of
 from .graded import Bench, InSandbox
 from .hunts import hunt_question
 from .questions import LETTERS, Question, input_question, shape_question, value_question
-from .student_lines import definitions_of
+from .student_lines import definitions_of, place_of
 
 N_QUESTIONS, N_IN_A_SITTING = 5, 6
 Ask = Callable[[InSandbox, random.Random], Question | None]
@@ -92,9 +92,9 @@ class Examiner:
         assignment, tables = self._bench.assignment, {table for _, table in self._kinds.values()}
         askable = set().union(*(table_of(assignment, table) for table in tables))
         names = [c for task in assignment.tasks if not task.extension for c in task.components if c in askable]
+        places = {name: place_of(name, intake.sources).rpartition(".") for name in names}
         defined = {module: definitions_of(intake.sources[module][1]) for module in intake.submitted}
-        parts = [(name, *name.split(".")) for name in names]
-        written = [name for name, module, title in parts if title in defined.get(module, ())]
+        written = [name for name, (module, _, title) in places.items() if title in defined.get(module, ())]
         components = [InSandbox(name, intake, self._bench, seed) for name in written]
         questions = self._draw(components, seed)
         questions.sort(key=lambda question: names.index(question.component))

@@ -16,8 +16,8 @@ from typing import Any
 
 from foundation.texts import with_comment
 
-from ..intake.meanings import imports_in
-from ..intake.sources import Sources, in_module, tree_of
+from ..intake.meanings import imports_in, own_definitions
+from ..intake.sources import Sources, file_of, in_module, tree_of
 from ..testing.comparison import fail
 from .operators import mutations, own_attribute
 
@@ -38,19 +38,30 @@ LIBRARIES = {"torch", "nn", "F", "math", "np", "self", "super"}
 
 
 def definition_of(component: str, sources: Sources) -> ast.FunctionDef | ast.ClassDef:
-    """Return the last definition of a component's name.
+    """Return the last definition of a component's name, in its own module: see `place_of`.
 
     Raises: CheckFailed where its module is not Python; NotImplementedError where there is none.
     """
-    module, _, name = component.partition(".")
+    module, _, name = component.rpartition(".")
     if module not in sources:
-        raise NotImplementedError(f"{module}.py is missing")
+        raise NotImplementedError(f"{file_of(module)} is missing")
     tree = tree_of(sources[module][1])
     if isinstance(tree, SyntaxError):
-        fail(f"your {module}.py", "Python", f"{in_module(module, tree.lineno or 1)}: {tree.msg}")
+        fail(f"your {file_of(module)}", "Python", f"{in_module(module, tree.lineno or 1)}: {tree.msg}")
     if (node := definitions_of(sources[module][1]).get(name)) is None:
-        raise NotImplementedError(f"{name} is not in {module}.py")
+        raise NotImplementedError(f"{name} is not defined in {file_of(module)}")
     return node
+
+
+def place_of(component: str, sources: Sources) -> str:
+    """Return a component by the module that defines it, and its name there: another one that its own imports it from.
+
+    "helpers.Norm", for instance, of "layers.LayerNorm"; where no module defines it, its own name.
+    """
+    for module, name in own_definitions(component, sources):
+        if definition := definitions_of(sources[module][1]).get(name):
+            return f"{module}.{definition.name}"
+    return component
 
 
 def expect_no_own_imports(module: str, text: str, package: str) -> None:
@@ -62,9 +73,18 @@ def expect_no_own_imports(module: str, text: str, package: str) -> None:
 
 
 def definitions_of(text: str) -> dict[str, ast.FunctionDef | ast.ClassDef]:
-    """Return the functions and classes at the top of a module, the last one of each name."""
-    body = getattr(tree_of(text), "body", ())
-    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    """Return the functions and classes at the top of a module by name, the last one unless an import replaces it."""
+    definitions: dict[str, ast.FunctionDef | ast.ClassDef] = {}
+    for node in getattr(tree_of(text), "body", ()):
+        match node:
+            case ast.FunctionDef(name) | ast.ClassDef(name):
+                definitions[name] = node
+            case ast.Assign([ast.Name(name)], ast.Name(other)) if other in definitions:
+                definitions[name] = definitions[other]
+            case ast.ImportFrom(names=names):
+                for alias in names:
+                    definitions.pop(alias.asname or alias.name, None)
+    return definitions
 
 
 def lines_of(component: str, sources: Sources) -> dict[int, str]:
@@ -82,15 +102,15 @@ def lines_of(component: str, sources: Sources) -> dict[int, str]:
         if _says_nothing(node)
         for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
-    lines = sources[component.partition(".")[0]][1].split("\n")
+    lines = sources[component.rpartition(".")[0]][1].split("\n")
     numbered = list(enumerate(lines, start=1))[definition.lineno - 1 : definition.end_lineno]
     return {n: line.rstrip() for n, line in numbered if n not in hidden and not COMMENT.fullmatch(line)}
 
 
 def helpers_of(component: str, sources: Sources, known: Collection[str]) -> list[str]:
     """Return the other definitions of its module that a component needs, also by way of others, but known ones."""
-    definitions = definitions_of(sources[component.partition(".")[0]][1])
-    needed = [component.partition(".")[2]]
+    module, _, name = component.rpartition(".")
+    definitions, needed = definitions_of(sources[module][1]), [name]
     for name in needed:  # which grows
         names = (node.id for node in ast.walk(definitions[name]) if isinstance(node, ast.Name))
         needed += dict.fromkeys(n for n in names if n in definitions and n not in known and n not in needed)
@@ -118,10 +138,19 @@ def todo_in(definition: ast.AST, lines: list[str]) -> str:
 
 
 def named_tests(text: str, name: str) -> dict[str, str]:
-    """Return the tests of a class by name, in order, each with the TODO that is still in it; none without the class."""
-    methods = getattr(definitions_of(text).get(name), "body", ())
-    tests = [method for method in methods if isinstance(method, ast.FunctionDef) and method.name.startswith("test")]
-    return {test.name: todo_in(test, text.split("\n")) for test in tests}
+    """Return the tests of a class by name, in order, each with the TODO that is still in it; none without the class.
+
+    Those that it inherits from other classes of the module come after its own.
+    """
+    definitions, tests, names = definitions_of(text), dict[str, str](), [name]
+    for name in names:  # which grows
+        definition = definitions.get(name)
+        for method in getattr(definition, "body", ()):
+            if isinstance(method, ast.FunctionDef) and method.name.startswith("test") and method.name not in tests:
+                tests[method.name] = todo_in(method, text.split("\n"))
+        bases = (base.id for base in getattr(definition, "bases", ()) if isinstance(base, ast.Name))
+        names += (base for base in bases if base not in names)
+    return tests
 
 
 def statements_in(
@@ -226,7 +255,7 @@ def without_comment(line: str) -> str:
 
 def changes_of(component: str, sources: Sources) -> list[Change]:
     """All slips in a component's statements of one line, each changed line once. Raises: see `definition_of`."""
-    text = sources[component.partition(".")[0]][1]
+    text = sources[component.rpartition(".")[0]][1]
     changes: dict[tuple[int, str], Change] = {}
     for statement, function in statements_in(definition_of(component, sources)):
         line = statement.lineno

@@ -24,7 +24,7 @@ from ..intake.sources import Sources
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.case import Case, SubmissionUnderTest
 from ..testing.results import Outcome, State
-from .student_lines import Change, changes_of, helpers_of, lines_of, without_comment
+from .student_lines import Change, changes_of, helpers_of, lines_of, place_of, without_comment
 
 Result = TypeVar("Result")
 
@@ -53,7 +53,9 @@ class Versions(ABC):
     def __init__(self, name: str, sources: Sources, seed: int, assignment: Assignment) -> None:
         """Takes "layers.LayerNorm", all modules, the seed of all random inputs, and the assignment with the calls."""
         self.name, self.sources, self.seed, self.assignment = name, sources, seed, assignment
-        self.module, _, self.title = name.partition(".")
+        self.title = name.partition(".")[2]
+        self.place = place_of(name, sources)
+        self.module = self.place.rpartition(".")[0]
         self.text = sources[self.module][1]
         self.task = next(task for task in assignment.tasks if name in task.components)
         self._known: dict[str | None, list[Results]] = {}
@@ -68,24 +70,24 @@ class Versions(ABC):
         """Run the tests of the component's task on the code, or on a version."""
 
     def sources_with(self, text: str | None) -> Sources:
-        """Return all modules, with another text of the component's own."""
+        """Return all modules, with another text of the one that defines the component."""
         return self.sources if text is None else {**self.sources, self.module: (self.sources[self.module][0], text)}
 
     @cached_property
     def lines(self) -> dict[int, str]:
         """The component's lines, see `lines_of`. Raises: CheckFailed, NotImplementedError where it is not there."""
-        return lines_of(self.name, self.sources)
+        return lines_of(self.place, self.sources)
 
     @cached_property
     def changes(self) -> list[Change]:
         """All changes of its lines. Raises: see `lines`."""
-        return [change for change in changes_of(self.name, self.sources) if change.line in self.lines]
+        return [change for change in changes_of(self.place, self.sources) if change.line in self.lines]
 
     @property
     def shown(self) -> tuple[str, ...]:
         """The lines as they are printed, and those of helpers: without comments, which could tell what is asked."""
-        known = self.assignment.contract.modules[self.module]
-        helpers = helpers_of(self.name, self.sources, known)
+        known = self.assignment.contract.modules.get(self.module, ())
+        helpers = helpers_of(self.place, self.sources, known)
         parts = [self.lines, *(lines_of(f"{self.module}.{helper}", self.sources) for helper in helpers)]
         return tuple(without_comment(line) for lines in parts for line in lines.values())
 

@@ -92,9 +92,13 @@ def call_test(item: pytest.Function, submission: SubmissionUnderTest, seed: int,
             raise
         try:
             call(item, AmongOwnParts(submission))
-        except Exception:
+        except Exception as other:
             beyond[group] = False
-            raise error from None
+            if not isinstance(other, CheckFailed):
+                raise error from None
+            words = "so it is among your own components; among others that keep the contract, your code raises"
+            other.add_note(f"{words} {type(error).__name__}: {error}")
+            raise
 
 
 def is_raised(error: BaseException) -> bool:
@@ -211,7 +215,7 @@ def classify(error: BaseException | None, describe: Callable[[BaseException], tu
     if isinstance(error, UnreadableError):
         return State.NEEDS_READER, str(error)
     if isinstance(error, CheckFailed):
-        return State.FAILED, str(error)
+        return State.FAILED, "\n".join([str(error), *getattr(error, "__notes__", ())])
     if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
         return State.FAILED, f"an exception was expected: {error}"
     if isinstance(error, NotImplementedError):

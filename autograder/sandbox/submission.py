@@ -163,7 +163,8 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         except (SubmissionTimeoutError, SubmissionDiedError) as error:
             if self.budget.seconds >= self._assignment.limits.total_seconds:  # not this module's fault alone
                 raise
-            return f"ended its process when it was imported: {error.message}"
+            ending = "took too long" if isinstance(error, SubmissionTimeoutError) else "ended its process"
+            return f"{ending} when it was imported: {error.message}"
         except SubmissionError:
             pass  # the loader keeps the error and raises it when one of the module's components is requested
         return ""

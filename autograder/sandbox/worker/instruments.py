@@ -13,6 +13,7 @@ import argparse
 import ast
 import copy
 import dataclasses
+import functools
 import os
 import sys
 import warnings
@@ -61,6 +62,18 @@ def told(events: Mapping[type, str]) -> Callable[[object, str], object]:
         return owner
 
     return tell
+
+
+def telling_wraps() -> Callable[..., Any]:
+    """`functools.wraps`, which raises an event where its caller names what to copy, or hands it a class."""
+    audit, is_instance, kind, library, update = sys.audit, isinstance, type, functools, functools.update_wrapper
+
+    def wraps(wrapped: object, *names: object, **others: object) -> Callable[..., Any]:
+        if names or others or is_instance(wrapped, kind):
+            audit(BY_NAME, library, update.__name__)
+        return lambda wrapper: update(wrapper, wrapped, *names, **others)  # type: ignore[arg-type]
+
+    return wraps
 
 
 BUILTINS = {
@@ -165,8 +178,9 @@ def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit
 def tell_of_libraries() -> None:
     """From now on, the methods that `@dataclass` makes of text raise these events, too: fields may have any names.
 
-    So does what writes attributes on any object that it is given: a parser's namespace, and a copy.
+    So does what writes attributes on any object that it is given: a parser's namespace, a copy, and a wrapper.
     """
+    vars(functools)["wraps"] = telling_wraps()
     for module in (argparse, copy):
         vars(module)["setattr"] = BUILTINS["setattr"]
     run = exec

@@ -19,7 +19,7 @@ import json
 import math
 import struct
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,23 +97,35 @@ class Encoder:
         self._keeps_layout = keeps_layout
 
     def encode(self, value: object) -> object:
-        """The JSON tree of a value. Raises TypeError for one that does not travel."""
+        """The JSON tree of a value. Raises TypeError, with the place, for one that does not travel."""
         match value:
             case None | bool() | int() | float() | str():
                 return value
             case torch.Tensor():
                 return {"tensor": self.add(value)}
             case list():
-                return {"list": [self.encode(item) for item in value]}
+                return {"list": self._all(enumerate(value))}
             case tuple() if self._keeps_layout and hasattr(value, "_fields"):
-                return {"named": [list(value._fields), [self.encode(item) for item in value]]}
+                return {"named": [list(value._fields), self._all(enumerate(value))]}
             case tuple():
-                return {"tuple": [self.encode(item) for item in value]}
+                return {"tuple": self._all(enumerate(value))}
             case dict():
-                return {"dict": [[self.encode(key), self.encode(item)] for key, item in value.items()]}
+                keys = [self.encode(key) for key in value]
+                return {"dict": [[*pair] for pair in zip(keys, self._all(value.items()), strict=True)]}
             case torch.Generator() if self._keeps_layout:
                 return {"generator": value.initial_seed()}
         raise TypeError(f"an object of type {type(value).__module__}.{type(value).__qualname__}")
+
+    def _all(self, items: Iterable[tuple[object, object]]) -> list[object]:
+        """The JSON trees of the items of a value."""
+        trees = []
+        for place, item in items:
+            try:
+                trees.append(self.encode(item))
+            except TypeError as error:
+                inner = str(error)
+                raise TypeError(f"[{place!r:.60}]{'' if inner[:1] == '[' else ': '}{inner}") from None
+        return trees
 
     def add(self, tensor: torch.Tensor, **notes: object) -> int:
         """Adds a tensor, once, and returns its index; `notes` go into its record."""

@@ -87,6 +87,28 @@ def test_constants_that_need_what_is_not_there(write_notebook):
         layers.LayerNorm().f()
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "for n in range(3):\n    TABLE[n] = n",
+        "while len(TABLE) < 3:\n    TABLE.append(1)",
+        "TABLE.update(a=1)",
+        "with torch.no_grad():\n    TABLE = {}",
+    ],
+)
+def test_a_statement_that_is_left_out_is_noted_where_a_component_needs_it(write_notebook, cell):
+    using = f"{NORM}    def f(self):\n        return helper()\n"
+    training = "for x in range(3):\n    loss = x\n    torch.manual_seed(0)\nprint(loss)"
+    cells = "import torch", "TABLE = {}\ndef helper():\n    return TABLE, torch", f"x = 1\n{cell}", training
+    intake = take(write_notebook(*map(code, cells), answer(using, "a")))
+    code_of_it = cell.partition("\n")[0]
+    assert intake.notes[0] == (
+        f"anna.ipynb, cell 3, line 2, `{code_of_it}`, is left out, and LayerNorm needs it for TABLE: "
+        "assign TABLE in one statement"
+    )
+    assert "is left out" not in " ".join(intake.notes[1:])
+
+
 JUPYTER = ["%matplotlib inline\nfiles = !ls; echo it's\n", "%%capture out\n\n%%time\n!ls\n", "%%time\n" * 1_200]
 
 

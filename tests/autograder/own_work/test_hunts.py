@@ -17,7 +17,7 @@ from autograder.at_home.notebook import as_text, run_task
 from autograder.intake.sources import in_module, read_sources
 from autograder.intake.submission import take_in
 from autograder.own_work import graded
-from autograder.own_work.boxes import draw_model, hunts_at_home, open_box, tell_hunts
+from autograder.own_work.boxes import check_at_home, draw_model, hunt_at_home, hunts_at_home, open_box, tell_hunts
 from autograder.own_work.hunts import (
     THE_INPUT,
     check_answer,
@@ -27,7 +27,9 @@ from autograder.own_work.hunts import (
     quiet_changes,
     student_of,
 )
+from autograder.own_work.questions import tell
 from autograder.own_work.student_lines import Change, with_code
+from autograder.running.in_process import InProcessSubmission
 from autograder.testing.results import CheckFailed, Outcome, State, judge_task
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON
@@ -43,7 +45,8 @@ LINE = "the changed line"
 def hunts():
     """All hunts of one student, and the last of another."""
     return {
-        name: hunts_at_home(name, SOURCES, ASSIGNMENT, number) for name, number in (("anna", None), ("dora", "1.4"))
+        "anna": [*hunts_at_home("anna", SOURCES, ASSIGNMENT).values()],
+        "dora": [hunt_at_home("1.4", "dora", SOURCES, ASSIGNMENT)],
     }
 
 
@@ -106,6 +109,15 @@ def test_a_hunt_without_an_answer_is_named(hunts):
         check_answer(f"1.2: {LINE}", {"1.2": hunts["anna"][0]}, {})
 
 
+def test_an_answer_that_could_not_be_sent_when_graded_is_named_at_home():
+    text = "import numpy\ndef findings(hunts, student='anna'):\n    return {'1.2': {'input': [numpy.ones(3)]}}\n"
+    submission = InProcessSubmission(SOURCES | {"hunts": ("hunts.py", text)}, replace(ASSIGNMENT, phase=1))
+    words = "your findings: ['1.2']['input'][0]: an object of type numpy.ndarray;"
+    with pytest.raises(CheckFailed, match=re.escape(words)):
+        check_at_home(submission, TASK, f"1.3: {LINE}", replace(ASSIGNMENT, phase=1))
+    submission.close()
+
+
 def test_who_has_left_the_name_out_reads_so(hunts):
     hunt = replace(hunts["anna"][0], student="your name")
     with pytest.raises(CheckFailed, match="the hunt of nobody, since `findings` lacks your name, in 1.2: the line"):
@@ -127,7 +139,8 @@ def test_boxes_answer_with_lists_and_differ_from_the_own_code(hunts):
         ({"attention": (SKELETON / "attention.py").read_text(encoding="utf-8")}, "anna", "pass the tests of 1.2 first"),
     ],
 )
-def test_what_is_missing_for_a_hunt_is_one_line(changes, name, message):
+def test_what_is_missing_for_all_hunts_is_one_line(changes, name, message):
+    changes = changes and changes | {"layers": "class LayerNorm: pass\n"}
     sources = {**SOURCES, **{module: (f"{module}.py", text) for module, text in changes.items()}}
     with pytest.raises(UserError, match=re.escape(message)) as error:
         tell_hunts(name, sources, ASSIGNMENT)
@@ -169,13 +182,29 @@ def test_the_name_is_read_and_not_run():
     assert student_of("hunts.findings", {"hunts": ("hunts.py", text.replace("print('run')", '"anna"'))}) == "anna"
 
 
-def test_a_component_that_another_file_has_costs_its_own_hunt_alone():
-    moved = {"core": SOURCES["attention"], "attention": ("attention.py", "from .core import *\n")}
-    with pytest.raises(
-        UserError, match=r"is not in attention.py, where hunts look for it: write it there, or leave 1\.2"
-    ):
-        hunts_at_home("anna", SOURCES | moved, ASSIGNMENT, "1.2")
-    assert hunts_at_home("anna", SOURCES | moved, ASSIGNMENT, "1.4")
+def test_a_component_is_hunted_and_asked_about_in_the_file_that_has_it(hunts):
+    """The same text is drawn alike, wherever it stands, and the given file is not taken for it."""
+    text = SOURCES["layers"][1].replace("from .", "from ..") + "\n\nNorm = LayerNorm\n"
+    moved = {"parts": ("parts/__init__.py", "from .core import *\n"), "parts.core": ("parts/core.py", text)}
+    given = (SKELETON / "layers.py").read_text(encoding="utf-8")
+    moved["layers"] = ("layers.py", f"{given}\nfrom .parts.core import *\nfrom .parts import Norm as LayerNorm\n")
+    sources = SOURCES | moved
+    [other] = [hunt for hunt in hunts["anna"] if hunt.number == "1.4"]
+    hunt = hunt_at_home("1.4", "anna", sources, ASSIGNMENT)
+    assert hunt.versions.place == "parts.core.LayerNorm"
+    assert hunt.content["changed"] == other.content["changed"]
+    hunt.check(LINE, solution(other))
+    box, right = (open_box("1.4", "anna", sources, ASSIGNMENT, kind) for kind in ("box", "right"))
+    assert not torch.allclose(box(*hunt.scene.inputs), right(*hunt.scene.inputs))
+    assert tell("1.4", sources, ASSIGNMENT) == tell("1.4", SOURCES, ASSIGNMENT)
+
+
+def test_a_component_without_a_definition_costs_its_own_hunt_alone():
+    text = SOURCES["layers"][1].replace("class LayerNorm(", "class Norm(") + "\n\nLayerNorm = Norm and Norm\n"
+    sources = SOURCES | {"layers": ("layers.py", text)}
+    told = tell_hunts("anna", sources, ASSIGNMENT)
+    assert "Missing: LayerNorm is not defined in layers.py, as hunts need it: write `class` or `def` there" in told
+    assert 'box("1.3", "anna")' in told and 'box("1.4"' not in told
 
 
 FAULT = ("attention", "split_heads(self.project_key(key))", "split_heads(self.project_key(query))")
@@ -184,7 +213,7 @@ FAULT = ("attention", "split_heads(self.project_key(key))", "split_heads(self.pr
 @pytest.mark.slow
 def test_grading_draws_what_home_draws_and_judges_each_answer_by_itself(tmp_path, grader):
     """The gates of a release see that the reference finds all of its hunts."""
-    [home] = hunts_at_home("anna", SOURCES, ASSIGNMENT, "1.2")
+    home = hunt_at_home("1.2", "anna", SOURCES, ASSIGNMENT)
     answer = f"return {{'1.2': {solution(home) | {'input': []}}}}"
     changes = [FAULT, ("hunts", "    answers = {}\n", f"    {answer}\n"), ("hunts", '"your name"', '"anna"')]
     folder = write_submission(tmp_path / "anna", *changes, modules=("attention", "hunts"))

@@ -66,6 +66,13 @@ def test_tests_that_guess_find_nothing(zygote, sampled):
         assert not groups(judged(zygote, text + "\nclass TestLayerNorm:\n    pass\n"))
 
 
+def test_what_is_usual_in_pytest_counts(zygote):
+    result = judged(zygote, EXAMPLES["prelude"] + EXAMPLES["usual_in_pytest"])
+    assert groups(result) == FORMULA | {"axes", "mean and variance", "first values"}
+    assert "TestAttention: 3 of 3 tests count" in result.message
+    assert "TestLayerNorm: 1 of 1 test count" in result.message
+
+
 HONEST = "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
 
 
@@ -90,6 +97,11 @@ def test_tests_that_go_wrong_cost_only_themselves_and_gain_nothing(zygote, name)
     [
         ("class TestAttention(:\n", State.ERROR, "own_tests.py, line 1: invalid syntax"),
         (suite("attention", "pass") + "raise ValueError('oops')", State.ERROR, "own_tests.py: oops"),
+        (
+            suite("attention", "pass") + "while True: pass",
+            State.ERROR,
+            "own_tests.py: own_tests.py took too long when it was imported: no answer within 3 s",
+        ),
         ((ROOT / ASSIGNMENT.package / "own_tests.py").read_text(encoding="utf-8"), State.NOT_ATTEMPTED, "TODO E.4: "),
         (
             "class TestAttention:\n" + "".join(f"    def test_{n}(self, attention): pass\n" for n in range(41)),

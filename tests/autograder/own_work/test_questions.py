@@ -247,6 +247,19 @@ def test_questions_stand_below_the_code_and_above_the_entry_to_fill_in(plain):
     assert where == "Your answers are an entry of what `answers` returns (task E.6):"
 
 
+def test_a_component_that_expects_more_of_others_than_the_contract_is_asked_about():
+    text = (REFERENCE / "attention.py").read_text(encoding="utf-8")
+    for old, new in (
+        ("return weights @ value, weights", "return Attended(weights @ value, weights)"),
+        ("context, weights = scaled_dot_product_attention(", "attended = scaled_dot_product_attention("),
+        ("concatenated = context.", "weights, concatenated = attended.weights, attended.context."),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    text += "\nimport typing\nAttended = typing.NamedTuple('Attended', [('context', Tensor), ('weights', Tensor)])\n"
+    assert '"1.3 ' in tell("1.3", sources(attention=text), ASSIGNMENT)
+
+
 @pytest.mark.parametrize(
     "number, given, message",
     [

@@ -151,6 +151,20 @@ def test_a_component_may_use_more_of_others_than_is_promised(reference, assignme
     assert {outcome.state for outcome in tests.outcomes.values()} == {state}
 
 
+def test_what_is_wrong_is_said_of_a_component_that_uses_more_than_is_promised(reference, assignment):
+    fields = next(row["changes"] for row in EXAMPLES["more"].values() if row["task"] == "1.3")
+    text = reference["attention"][1] + EXAMPLES["named"]
+    for old, new in [*fields, ("            mask,\n        )", "            None,\n        )")]:
+        assert old in text
+        text = text.replace(old, new)
+    task = next(task for task in assignment.tasks if task.number == "1.3")
+    tests = Collection(assignment)
+    run_in_process(tests, InProcessSubmission({**reference, "attention": ("", text)}, assignment), task, seed=3)
+    messages = [end.message for end in tests.outcomes.values() if end.state is State.FAILED]
+    assert any("a key that the mask forbids has the weight" in message for message in messages)
+    assert all("your code raises AttributeError: 'tuple' object has no" in message for message in messages)
+
+
 def test_newer_syntax_is_refused_with_version_and_line():
     with pytest.raises(SyntaxError, match=r"3\.11.*; you are graded by Python 3\.10") as caught:
         check_syntax("layers.py", EXAMPLES["newer"], (3, 10))

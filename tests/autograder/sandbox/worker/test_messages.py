@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import partial
 
 import pytest
@@ -66,6 +67,13 @@ def test_tensors_arrive_equal_and_laid_out_alike(name: str):
     arrived = travel(tensor)
     assert arrived.dtype == tensor.dtype and arrived.shape == tensor.shape and torch.equal(arrived, tensor)
     assert arrived.stride() == tensor.stride()
+
+
+def test_what_does_not_travel_is_named_with_its_place():
+    with pytest.raises(TypeError, match=r"^\['1\.2'\]\['input'\]\[1\]: an object of type fractions\.Fraction$"):
+        Encoder().encode({"1.2": {"line": 3, "input": [1, Fraction(1, 2)]}})
+    with pytest.raises(TypeError, match="^an object of type"):
+        Encoder().encode(Fraction(1, 2))
 
 
 def test_what_a_worker_answers_is_dense_and_of_real_values_whatever_it_says():
