@@ -268,7 +268,9 @@ class Result:
 
     @property
     def reason(self) -> str:
-        """The reason why a person has to decide; "" where nobody has to."""
+        """The reason why a person has to decide, or why what is there does not count; "" otherwise."""
+        if self.status == "nothing handed in":
+            return self.member.left_out
         if self.status != "needs review":
             return ""
         if self.member.undecided:

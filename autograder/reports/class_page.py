@@ -10,21 +10,22 @@ from statistics import mean, median
 from textwrap import shorten
 
 from foundation.assignment_file import Assignment
-from foundation.texts import as_score, counted, first_of, printable
+from foundation.texts import as_score, counted, first_of, printable, wrapped
 from foundation.whole_files import write_whole
 
 from ..classroom.entries import Roll
 from ..classroom.grading import Change
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_submission, by_task
 from ..course.catalogue import Fault
-from ..grading.record import MOST_SHOWN, Part, Record
+from ..grading.record import MAX_TEXT, MOST_SHOWN, Part, Record
+from ..grading.scoring import LOW
 from ..intake.tree import TRANSLATIONS
 from ..platforms.download import PLATFORMS
 from ..sandbox.layers import lacking
 from ..testing.results import State
 from .exports import Cell, as_csv, comment_of
 
-MOST_NAMES, WIDTH = 8, 120
+MOST_NAMES, MOST_CHARACTERS = 8, 500
 SUMMARY = "summary.csv"
 ABOUT = ("id", "name", "submission", "late", "status", "reason", "score", "max_score", "bleu")
 CIRCUMSTANCES = ("late_days", "percent_off", "comments")
@@ -227,8 +228,8 @@ def as_class_table(roll: Roll, results: Sequence[Result], cases: Sequence[tuple[
     if has_two_scales(results):
         figures = "no mean, since some marks are weighed otherwise, and wait for --keep"
     urgent = [*roll.to_decide, *((names[key], "; ".join(reasons)) for key, reasons in cases)]
-    first_lines = (f"{printable(name, 40)}: {printable(reason)}" for name, reason in urgent[:MOST_NAMES])
-    shown = [f"  {shorten(line, WIDTH - 2, placeholder=' …')}" for line in first_lines]
+    first_lines = (f"{printable(name, 40)}: {printable(reason, MAX_TEXT)}" for name, reason in urgent[:MOST_NAMES])
+    shown = [wrapped(shorten(line, MOST_CHARACTERS, placeholder=" …")) for line in first_lines]
     more = [f"  and {len(urgent) - MOST_NAMES} more"] if len(urgent) > MOST_NAMES else []
     lines = [f"{first.assignment}: {counted(len(records), 'submission')}, {figures}"]
     lines += ["", "look at these first:", *shown, *more] if urgent else []

@@ -33,7 +33,7 @@ def grades_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list
     """The marks of all students, with what a roster has, perhaps another platform's; ids decide, or else names."""
     persons = [[Person(result.member.name, result.member.ids)] for result in results]
     grades = []
-    for result, students in zip(results, Index(roster).students_of(persons), strict=True):
+    for result, (students, _) in zip(results, Index(roster).students_of(persons), strict=True):
         student = result.member
         if len(students) == 1:
             student = replace(student, ids={**student.ids, **students[0].ids}, row=students[0].row)
