@@ -26,7 +26,7 @@ from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..platforms.platform import HandedIn
 from .arguments import CLASS, RUNNING, Commands, add_command, class_in, print_note
-from .marks import THEN, task_of, who_decides
+from .marks import THEN, gives_none, task_of, who_decides
 
 if TYPE_CHECKING:  # needs PyTorch, which other commands do without
     from ..own_work.sheets import Sheet
@@ -145,8 +145,7 @@ def scan(options: argparse.Namespace) -> int:
     if task and not task.by_hand:
         raise UserError(f"--task {number}: it has points without a sitting; expected one with `by_hand = true`")
     if task and not task.points:
-        where = f"`{task.understanding}` in [understanding]" if task.understanding else "its `points`"
-        raise UserError(f"--task {number}: it gives no points: set {where} in assignment.toml, or leave --task out")
+        raise UserError(f"--task {number}: {gives_none(task)}, or leave --task out")
     beside = options.scan.resolve().parent
     is_its_folder = beside.name == options.output.name and (beside / KEY).exists()
     key = read_key(beside if is_its_folder else options.output)
@@ -170,7 +169,7 @@ def scan(options: argparse.Namespace) -> int:
             or find_students(roll, student)
             for student in right
         }
-        decided, kept = decisions_in(options.marks), list[str]()
+        decided, kept, n_given = decisions_in(options.marks), list[str](), 0
         for student, n in right.items():
             points = round(task.points * n / key[student].n, 2)
             why = f"{OF_SITTING}{n} of {key[student].n} answers"
@@ -181,6 +180,7 @@ def scan(options: argparse.Namespace) -> int:
                     continue
                 given = Decision(student=member.id, kind="points", task=task.number, value=points, text=why, by=who)
                 decide(options.marks, given)
+                n_given += 1
         print_note(f"points of task {task.number} by hand stay; withdraw them to let the sitting count", kept)
-        print(f"\npoints of task {task.number} for {counted(len(right), 'sheet')}; {THEN}")
+        print(f"\npoints of task {task.number} for {counted(n_given, 'student')}; {THEN}")
     return 0

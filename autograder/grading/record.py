@@ -97,6 +97,11 @@ class Part(Model):
         """True until people mark it, if they do so in class: its points are no result."""
         return self.in_class and self.state is State.NOT_ATTEMPTED
 
+    @property
+    def is_left_out(self) -> bool:
+        """True for an extension that was not attempted: nobody has failed in it."""
+        return self.extension and self.state is State.NOT_ATTEMPTED
+
     def in_state(self, state: State, score: float = 0.0, message: str | None = None) -> Self:
         """The part in another state, with the score where that state is a judgement."""
         message = self.message if message is None else message

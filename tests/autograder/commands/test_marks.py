@@ -92,7 +92,7 @@ def test_a_sitting_gives_points(typed, output, tmp_path):
     assert typed.run(*words, "E.5") == 0
     assert "Anna  3 of 4\n" in typed.out
     assert "Bob   1 of 4; talk to this student; points out of 6, for lack of correct code\n" in typed.out
-    assert "points of task E.5 for 2 sheets" in typed.out
+    assert "points of task E.5 for 2 students" in typed.out
     hunt = ["--points", "3", "--why", "hunt on paper"]
     assert typed.decide("override", "anna", "--task", "E.9", *hunt) == 0
     typed.grade()
@@ -100,7 +100,7 @@ def test_a_sitting_gives_points(typed, output, tmp_path):
     assert typed.row("dora")["E.5"] == 0, "a partner has a sheet of her own"
     (folder / "answers.csv").write_text("student,name,answers\nanna,Anna,ABCD\nbob,Bob,AB--\n")
     assert typed.decide("override", "bob", "--task", "E.5", *hunt) == 0
-    assert typed.run(*words, "E.5") == 0
+    assert typed.run(*words, "E.5") == 0 and "points of task E.5 for 1 student;" in typed.out
     assert "points of task E.5 by hand stay; withdraw them to let the sitting count: Bob (bob)\n" in typed.err
     typed.grade()
     rows = [typed.row(name) for name in ("anna", "bob")]

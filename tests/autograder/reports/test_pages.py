@@ -5,6 +5,7 @@ A state that is no judgement has no number in any output, and a person sees it f
 
 import re
 import shutil
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -328,7 +329,7 @@ def test_bleu_that_its_file_costs_and_not_the_model_is_looked_at_until_a_person_
 
 
 def test_a_task_of_class_is_not_taken_before_people_mark_it(pages):
-    """It has no red zero until then, and without points it is not on a student's page."""
+    """It has no red zero until then, as no extension has; and without points it is not on a student's page."""
     [task] = [replace(task, points=6) for task in ASSIGNMENT.tasks if task.understanding == "sitting"]
     sitting = TaskResult(task, State.NOT_ATTEMPTED, 0.0, BY_HAND)
     judgement = record_of("anna", sitting, others=State.NOT_ATTEMPTED).judgement
@@ -344,6 +345,9 @@ def test_a_task_of_class_is_not_taken_before_people_mark_it(pages):
     anna, bob = (words_of(written[f"students/{name}.html"]) for name in names)
     assert "E.8 Questions in class: not taken yet marked by hand, in class" in anna
     assert '"quiet">not taken yet<' in written["students/anna.html"]
+    colours = Counter(re.findall(r'class="(\w+)">not attempted<', written["students/anna.html"]))
+    assert colours["quiet"] == sum(task.extension and not task.by_hand or task.written for task in ASSIGNMENT.tasks)
+    assert colours["missed"] == sum(not task.extension for task in ASSIGNMENT.tasks)
     assert "E.8 Questions in class: marked by hand 4 of 6 points 4 points by hand: sitting" in bob
     assert "E.9 Bug hunt on paper" not in anna + bob and "E.9 Bug hunt on paper" in text
 
