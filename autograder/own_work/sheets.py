@@ -128,7 +128,7 @@ def why_no_more(names: Sequence[str], components: Sequence[InSandbox]) -> str:
     stuck = [c.title for c in components if c.works and not any(c.results()[0].values())]
     reasons = {
         "not all tests pass for": faulty,
-        "not in the submission:": absent,
+        "not written, or in a file that is not Python:": absent,
         "cannot run without other components:": stuck,
     }
     return "; ".join(f"{why} {', '.join(some)}" for why, some in reasons.items() if some)
