@@ -13,7 +13,7 @@ from .command_line import UserError
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 from .texts import line_of
 
-UNDERSTANDING = ("own_tests", "questions", "hunts", "sitting")
+UNDERSTANDING = ("own_tests", "questions", "hunts", "sitting", "paper_hunt")
 """Kinds of tasks about understanding, whose points stand in a table of their own."""
 NAME = rules.matching(r"[A-Za-z0-9][A-Za-z0-9_-]*", "letters, digits, - and _ only, such as 'transformer'")
 NUMBER = rules.matching(r"(\d+|E)\.\d+", "a string like '1.3' or 'E.1'")
@@ -45,7 +45,7 @@ class Task:
     points: float
     components: tuple[str, ...] = ()  # those of the contract whose faults cost these points; none where BLEU is judged
     tests_of: tuple[str, ...] = ()  # where the components are classes of the student's own tests: what each tests
-    understanding: Literal["", "own_tests", "questions", "hunts", "sitting"] = ""  # "" = the task is about code
+    understanding: Literal["", "own_tests", "questions", "hunts", "sitting", "paper_hunt"] = ""  # "" = it is about code
     asks_about: tuple[str, ...] = ()  # components that its questions are about: whoever changes these is asked anew
     threshold: str | None = None  # the name of the BLEU that is asked for; None where components are judged
     by_hand: bool = False  # whether people mark it, and nothing else: an oral check, a sitting, a report

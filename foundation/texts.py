@@ -14,11 +14,12 @@ The comment alone holds the text. Whoever shows the error looks it up there: `TO
 
 import linecache
 import re
+import textwrap
 import traceback
 import unicodedata
 from collections.abc import Sequence
 
-SHOWN_CHARACTERS = 200
+SHOWN_CHARACTERS, WIDTH = 200, 120
 LAST_LINES, LAST_CHARACTERS = 20, 4000
 """That are shown of what a program printed: a `print` left in a loop would bury the message."""
 
@@ -39,6 +40,11 @@ def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:
     text = text[: limit + 1]
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
     return shown if len(shown) <= limit else shown[: limit - 3] + "..."
+
+
+def wrapped(line: str) -> str:
+    """An indented line of a list, whole, in as many lines of a terminal as it takes."""
+    return textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def clean(text: str, limit: int) -> str:

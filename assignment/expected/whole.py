@@ -1,7 +1,7 @@
 """A look at the whole model, without stand-ins: parts that pass their tests may still fail in a training.
 
-What differs in training, begins with zeros everywhere, hides its parameters from the optimizer, or trains nothing but the
-model of a test costs no points, since no test of a part shows it. A reader gets to know.
+What differs in training, begins with zeros everywhere, hides its parameters from the optimizer, or trains nothing but
+the model of a test costs no points, since no test of a part shows it. A reader gets to know.
 """
 
 from math import isfinite

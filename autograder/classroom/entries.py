@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -20,7 +20,7 @@ from ..grading.record import Model, write_json
 from ..intake.submission import name_of
 from ..platforms.download import PLATFORMS, read_download
 from ..platforms.platform import UNDECIDED, HandedIn, Line, Stray, Student
-from .roster import hint_for, last_of, owners_of, plain, read_roster, turned
+from .roster import Index, hint_for, last_of, owners_of, plain, read_roster, turned
 
 ROLL = "class.json"
 DIGITS = 24  # of a name's hash; no two names share so many, not even by craft
@@ -79,7 +79,8 @@ def take_class(
         _check_place(folder, output, assignment)
     download = read_download(folder, assignment, layout, deadline)
     students = read_roster(roster) if roster else ()
-    owners = owners_of(download.submissions, students)
+    claims = owners_of(download.submissions, students)
+    owners = {submission: own for submission, (own, _) in claims.items()}
     if roster and not any(owners.values()) and (hint := hint_for(download.submissions, students)):
         layout = PLATFORMS[download.layout].title
         raise UserError(f"{roster}: no submission fits any of its students (layout: {layout}); {hint}")
@@ -91,10 +92,13 @@ def take_class(
     keys = _keys([submission for submission in download.submissions if submission in counting.values()])
     if output and not keys:
         raise UserError(f"{folder}: no submission counts for any student; `list-class` has the reasons")
-    left_out = list(download.strays)
-    for submission, own in owners.items():
+    left_out, others = list(download.strays), defaultdict[Student, list[str]](list)
+    strays = [stray for stray in left_out if stray.people]
+    for stray, (own, _) in zip(strays, Index(students).students_of([stray.people for stray in strays]), strict=True):
+        for student in own:
+            others[student].append(f"{stray.entry}: {stray.reason}")
+    for submission, (own, why) in claims.items():
         if not own:
-            why = "fits no student in the roster, or not for sure, or more than one"
             left_out.append(Stray(submission.entry, why, needs_decision=True))
         elif submission not in keys:
             is_undecided = any(counting[student] is None for student in own)
@@ -105,7 +109,10 @@ def take_class(
         layout=download.layout,
         folder=str(download.folder),
         has_roster=bool(roster),
-        members=tuple(_with_submission(student, several, owners, keys) for student, several in handed_in.items()),
+        members=tuple(
+            replace(_with_submission(student, several, owners, keys), left_out="; ".join(others[student]))
+            for student, several in handed_in.items()
+        ),
         left_out=tuple(left_out),
     )
     return roll, [replace(submission, key=key) for submission, key in keys.items()]

@@ -23,7 +23,7 @@ from foundation.command_line import UserError
 from foundation.texts import counted
 
 from ..grading.provenance import weighting_of
-from ..grading.record import Judgement, Model, Part, Record, judge_bleu, now, total
+from ..grading.record import NOT_TAKEN, Judgement, Model, Part, Record, judge_bleu, now, total
 from ..grading.scoring import Score
 from ..platforms.platform import Student
 from ..testing.results import State, mark_items
@@ -94,8 +94,15 @@ class PartMark:
         return self.decision if is_lasting or self.score != self.part.score else None
 
     @property
+    def waits(self) -> bool:
+        """True until people mark it, if they do so in class."""
+        return self.part.waits and self.decision is None
+
+    @property
     def state(self) -> str:
         """The state in words: the grader's, unless it had nothing to judge, or could not, and a person has decided."""
+        if self.waits:
+            return NOT_TAKEN
         is_judged = self.part.state.has_mark and self.part.state is not State.NOT_ATTEMPTED
         return "marked by hand" if self.by_hand and not is_judged else self.part.state.value
 
@@ -268,7 +275,9 @@ class Result:
 
     @property
     def reason(self) -> str:
-        """The reason why a person has to decide; "" where nobody has to."""
+        """The reason why a person has to decide, or why what is there does not count; "" otherwise."""
+        if self.status == "nothing handed in":
+            return self.member.left_out
         if self.status != "needs review":
             return ""
         if self.member.undecided:

@@ -12,7 +12,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,6 +30,8 @@ OWN_IDS: list[str] = HEADINGS["own"]["ids"]
 IDS = (*OWN_IDS, "number", "login", "email")
 
 Students: TypeAlias = tuple[Student, ...]  # one student, or all partners of a group
+Owners: TypeAlias = tuple[Students, str]  # of a submission; where there are none, the reason
+NOBODY = "fits no student in the roster"
 
 
 def read_roster(path: Path) -> tuple[Student, ...]:
@@ -124,8 +126,8 @@ def _student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | N
     )
 
 
-def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -> dict[HandedIn, Students]:
-    """The students of each submission, several for a group, none where nobody fits for sure.
+def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -> dict[HandedIn, Owners]:
+    """The students of each submission, several for a group; none, and the reason, where nobody fits for sure.
 
     A student of a group who handed in nothing shares what others of the group handed in. Without a roster, students are
     the people whom the download names.
@@ -133,15 +135,15 @@ def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -
     if not roster:
         return _people_in(submissions)
     own_of = Index(roster).students_of([submission.people for submission in submissions])
-    have = {student for own in own_of for student in own}
+    have = {student for own, _ in own_of for student in own}
     without: dict[str, list[Student]] = defaultdict(list)
     for student in roster:
         if student.group and student not in have:
             without[student.group].append(student)
     owners = {}
-    for submission, own in zip(submissions, own_of, strict=True):
+    for submission, (own, why) in zip(submissions, own_of, strict=True):
         groups = dict.fromkeys(student.group for student in own)
-        owners[submission] = (*own, *(student for group in groups for student in without[group]))
+        owners[submission] = (*own, *(student for group in groups for student in without[group])), why
     return owners
 
 
@@ -164,7 +166,7 @@ def hint_for(submissions: Sequence[HandedIn], roster: Sequence[Student]) -> str:
     return f"{which}: call it {COLUMNS[kind][0]!r}"
 
 
-def _people_in(submissions: Sequence[HandedIn]) -> dict[HandedIn, Students]:
+def _people_in(submissions: Sequence[HandedIn]) -> dict[HandedIn, Owners]:
     """The people behind each submission as students; the same id, or else the same name, is the same student."""
     known: dict[tuple[str, str], Student] = {}
     owners = {}
@@ -174,7 +176,7 @@ def _people_in(submissions: Sequence[HandedIn]) -> dict[HandedIn, Students]:
             unnamed = ("name", person.name) if person.name else ("", submission.entry)
             kind, value = next(iter(person.ids.items()), unnamed)
             students[known.setdefault((kind, value), Student(value, person.name or value, person.ids))] = None
-        owners[submission] = tuple(students)
+        owners[submission] = tuple(students), ""
     return owners
 
 
@@ -207,6 +209,11 @@ def _forms(kind: str, name: str) -> tuple[tuple[str, str], tuple[str, str]]:
     return (kind, spelled(name)), (f"plain {kind}", plain(name))
 
 
+def _called(fits: Iterable[Students]) -> str:
+    """Students, and groups, by their names, for a message."""
+    return first_of(sorted(fit[0].called if len(fit) == 1 else fit[0].group for fit in fits), 3)
+
+
 class Index:
     """Finds students by id, name and group."""
 
@@ -226,8 +233,8 @@ class Index:
             for key in _forms("group", name):
                 self._known[key].add(partners)
 
-    def students_of(self, everyone: Sequence[Sequence[Person]]) -> list[Students]:
-        """The students behind each of several submissions; none where one of its people is not known.
+    def students_of(self, everyone: Sequence[Sequence[Person]]) -> list[Owners]:
+        """The students behind each of several submissions; none, and why, where one of its people is not known.
 
         Where several people come to the same student or group by their names, none of them does: an id goes before.
         """
@@ -235,35 +242,49 @@ class Index:
         claims = {key: self._claim(person) for key, person in people.items()}
         times = Counter(students for students, _ in claims.values())
 
-        def known(person: Person) -> Students:
-            students, is_sure = claims[person.name, *sorted(person.ids.items())]
-            return students if is_sure or times[students] == 1 else ()
+        def known(person: Person) -> Owners:
+            students, why = claims[person.name, *sorted(person.ids.items())]
+            if students and why and times[students] > 1:
+                return (), f"{why}, as is another entry's"
+            return students, why
 
-        own = [[known(person) for person in of_one] for of_one in everyone]
-        return [tuple(dict.fromkeys(sum(of_one, ()))) if all(of_one) else () for of_one in own]
+        owners: list[Owners] = []
+        for of_one in everyone:
+            own = [known(person) for person in of_one]
+            whys = [(person.name, why) for person, (students, why) in zip(of_one, own, strict=True) if not students]
+            name, why = whys[0] if whys else ("", "" if own else "it names nobody")
+            students = tuple(dict.fromkeys(student for students, _ in own for student in students))
+            owners.append(((), f"{name}: {why}" if len(own) > 1 else why) if why else (students, ""))
+        return owners
 
-    def _claim(self, person: Person) -> tuple[Students, bool]:
-        """Whom a person is taken for, and whether by id; nobody where several fit, or the id and the name disagree."""
+    def _claim(self, person: Person) -> Owners:
+        """Whom a person is taken for, and by what unless it is an id; or nobody, and why."""
         of_ids = [self._known.get((kind, value.casefold()), set()) for kind, value in person.ids.items()]
         owner = next((student for fits in of_ids if len(fits) == 1 for (student,) in fits), None)
         students, groups = self._named(person)
+        named = students | groups
         if len(groups) == 1 and any(kind in person.ids for kind in HEADINGS["own"]["number_groups"]):
-            return (*groups,)[0], False
+            return (*groups,)[0], f"its name is that of {_called(groups)}"
         if owner:
             if owner.group and plain(person.name) == plain(owner.group):
-                return self._groups[owner.group], True  # Canvas gives the id of one partner
-            return ((owner,) if not students | groups or (owner,) in students else ()), True
+                return self._groups[owner.group], ""  # Canvas gives the id of one partner
+            if named and (owner,) not in students:
+                return (), f"its id is that of {_called([(owner,)])}, but its name that of {_called(named)}"
+            return (owner,), ""
+        numbers = [(kind, person.ids[kind]) for kind in OWN_IDS if kind in person.ids]
+        fits = {
+            fit
+            for fit in named
+            if all(any(each.ids.get(kind, number) == number for each in fit) for kind, number in numbers)
+        }
         if not person.name:  # a repository may have the name of a group
             names = [("plain group", plain(value)) for value in person.ids.values()]
-            fits = [fit for name in names for fit in self._known.get(name, ())]
-            return (fits[0] if len(fits) == 1 else ()), False
-        numbers = [(kind, person.ids[kind]) for kind in OWN_IDS if kind in person.ids]
-        fits = [
-            fit
-            for fit in students | groups
-            if all(any(each.ids.get(kind, number) == number for each in fit) for kind, number in numbers)
-        ]
-        return (fits[0] if len(fits) == 1 else ()), False
+            fits = {fit for name in names for fit in self._known.get(name, ())}
+        if len(fits) == 1:
+            return (*fits,)[0], f"its name is that of {_called(fits)}"
+        if several := fits or set().union(*of_ids):
+            return (), f"fits more than one student in the roster: {_called(several)}"
+        return (), f"its name is that of {_called(named)}, but its id is not" if named else NOBODY
 
     def _named(self, person: Person) -> tuple[set[Students], set[Students]]:
         """Students and groups with the person's name, in the surest form in which anybody has it."""

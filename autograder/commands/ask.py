@@ -19,18 +19,20 @@ from foundation.whole_files import check_folder
 
 from ..classroom.entries import Roll, find_students, read_roll
 from ..classroom.grading import hold
-from ..classroom.marks import Decision, decide
+from ..classroom.marks import NOTHING, Decision, decide, decisions_in
 from ..grading.provenance import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..platforms.platform import HandedIn
 from .arguments import CLASS, RUNNING, Commands, add_command, class_in, print_note
-from .marks import THEN, task_of, who_decides
+from .marks import THEN, gives_none, task_of, who_decides
 
 if TYPE_CHECKING:  # needs PyTorch, which other commands do without
     from ..own_work.sheets import Sheet
 
+OF_SITTING = "sitting: "
+"""Begins the reason of points that a sitting gives: the next scan may change them."""
 SECONDS = 600.0  # wall time of one student's sheet, before it is given up: a safety net
 
 
@@ -143,8 +145,7 @@ def scan(options: argparse.Namespace) -> int:
     if task and not task.by_hand:
         raise UserError(f"--task {number}: it has points without a sitting; expected one with `by_hand = true`")
     if task and not task.points:
-        where = "`sitting` in [understanding]" if task.understanding else "its `points`"
-        raise UserError(f"--task {number}: it gives no points: set {where} in assignment.toml, or leave --task out")
+        raise UserError(f"--task {number}: {gives_none(task)}, or leave --task out")
     beside = options.scan.resolve().parent
     is_its_folder = beside.name == options.output.name and (beside / KEY).exists()
     key = read_key(beside if is_its_folder else options.output)
@@ -168,11 +169,18 @@ def scan(options: argparse.Namespace) -> int:
             or find_students(roll, student)
             for student in right
         }
+        decided, kept, n_given = decisions_in(options.marks), list[str](), 0
         for student, n in right.items():
             points = round(task.points * n / key[student].n, 2)
-            why = f"sitting: {n} of {key[student].n} answers"
+            why = f"{OF_SITTING}{n} of {key[student].n} answers"
             for member in members[student]:
+                before = decided.get(member.id, NOTHING).get(("points", task.number))
+                if before and not before.text.startswith(OF_SITTING):
+                    kept.append(member.called)
+                    continue
                 given = Decision(student=member.id, kind="points", task=task.number, value=points, text=why, by=who)
                 decide(options.marks, given)
-        print(f"\npoints of task {task.number} for {counted(len(right), 'sheet')}; {THEN}")
+                n_given += 1
+        print_note(f"points of task {task.number} by hand stay; withdraw them to let the sitting count", kept)
+        print(f"\npoints of task {task.number} for {counted(n_given, 'student')}; {THEN}")
     return 0

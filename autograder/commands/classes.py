@@ -9,7 +9,7 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.assignment_tables import LatePolicy
 from foundation.command_line import UserError
 from foundation.processes import ask_forked
-from foundation.texts import counted, printable
+from foundation.texts import counted, printable, wrapped
 from foundation.whole_files import check_file, check_folder
 
 from ..classroom.entries import Roll, write_roll
@@ -17,7 +17,7 @@ from ..classroom.grading import INTAKE_SECONDS, Change, Results, change_of, grad
 from ..classroom.marks import NOTHING, Mark, Result, decisions_in, mark_of, results_of
 from ..classroom.similarity import find_matches, read_class
 from ..course.catalogue import faults_of
-from ..grading.record import Judgement, Record, read_record, write_json, write_record
+from ..grading.record import MAX_TEXT, Judgement, Record, read_record, write_json, write_record
 from ..grading.submission import Conditions, grade_alone
 from ..intake.sources import IntakeError
 from ..intake.submission import Intake, take_in
@@ -111,15 +111,16 @@ def list_download(options: argparse.Namespace) -> int:
     width = max(map(len, shown.values()), default=0)
     names, by_key = roll.names(), {member.key: member for member in roll.members}
     for key, text in shown.items():
-        print(f"  {text:<{width}}  {_details(names[key], by_key[key], assignment.late)}".rstrip())
+        print(wrapped(f"{text:<{width}}  {_details(names[key], by_key[key], assignment.late)}"))
+    missing = [member for member in roll.members if member.is_missing]
     sections = {
         "for you to decide": [f"{entry}: {why}" for entry, why in roll.to_decide],
-        "nothing handed in": [member.called for member in roll.members if member.is_missing],
+        "nothing handed in": [": ".join(filter(None, (member.called, member.left_out))) for member in missing],
         "left out": [f"{stray.entry}: {stray.reason}" for stray in roll.left_out if not stray.needs_decision],
     }
     for heading, lines in sections.items():
         if lines:
-            print("\n".join(["", f"{heading}:", *(f"  {printable(line, 160)}" for line in lines)]))
+            print("\n".join(["", f"{heading}:", *(wrapped(printable(line, MAX_TEXT)) for line in lines)]))
     is_undated = assignment.late is not None and any(member.unread_time for member in roll.members)
     return int(is_undated or bool(roll.to_decide))
 
@@ -135,7 +136,7 @@ def _details(names: str, member: Student, policy: LatePolicy | None) -> str:
     texts += [f"the time cannot be read: {member.unread_time}"] if member.unread_time else []
     days = policy.days_late(member.submitted) if policy and member.submitted else None
     texts += [f"{counted(days, 'day')} late"] if days else ["late"] if member.is_late and days is None else []
-    return "; ".join(printable(text, 120) for text in texts)
+    return "; ".join(printable(text) for text in texts)
 
 
 def grade(options: argparse.Namespace) -> int:

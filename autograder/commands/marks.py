@@ -102,6 +102,8 @@ def override(options: argparse.Namespace) -> int:
         return enter(options, students, f"the whole: {by_hand or 'no mark by hand any more'}", decision, *withdrawn)
     tasks = assignment.tasks if options.task == "all" else (task_of(options.task, assignment),)
     for task in tasks:
+        if points and not task.points and task.number == options.task:
+            raise UserError(f"--task {task.number}: {gives_none(task)}")
         _check(points, task.points, f"task {task.number} is worth")
     key = students[0].key
     record = Results(options.output, seeds_of_term(ROOT)).kept(key) if key else None
@@ -206,6 +208,12 @@ def task_of(number: str, assignment: Assignment) -> Task:
     if number not in tasks:
         raise UserError(f"--task {printable(number, 30)}: no such task; there are {', '.join(tasks)}")
     return tasks[number]
+
+
+def gives_none(task: Task) -> str:
+    """The remedy where a task has no points that could be given."""
+    where = f"`{task.understanding}` in [understanding]" if task.understanding else "its `points`"
+    return f"it gives no points: set {where} in assignment.toml"
 
 
 def export_class(options: argparse.Namespace) -> int:

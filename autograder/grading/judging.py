@@ -32,7 +32,7 @@ from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
 from ..testing.results import Finding, Outcome, State, TaskResult, explain, judge_task, most_telling, with_contrast
 from .record import BY_HAND, MOST_SHOWN, Record, judge_bleu
-from .scoring import Note, Score, ScoringError, read_references, read_sources, read_translations, score, why_low
+from .scoring import LOW, Note, Score, ScoringError, read_references, read_sources, read_translations, score, why_low
 
 SEARCH_SECONDS = 25.0  # CPU time of this process for the search of a submission's text
 UNDONE = "what is forbidden no longer refused, or the worker's own functions had changed,"
@@ -170,7 +170,7 @@ def judge_translations(
     results = [judge_bleu(task, bleu, assignment) for task in tasks]
     if any(result.state is State.FAILED for result in results):
         for reason in why_low(lines, targets, read_sources(references)):
-            note(f"{TRANSLATIONS}: {reason}")
+            note(LOW + reason)
     return bleu, results
 
 

@@ -25,7 +25,7 @@ from ..testing.results import Finding, ItemMark, State, TaskResult
 from .provenance import weighting_of
 from .scoring import Score, explain, judge
 
-NOT_YET, BY_HAND = "not graded yet", "marked by hand, in class"
+NOT_YET, BY_HAND, NOT_TAKEN = "not graded yet", "marked by hand, in class", "not taken yet"
 UNSAFE = "graded without the sandbox's filter (--level unsafe): submitted code could reach the grader and its files"
 MAX_NAME, MAX_TEXT, MAX_TEST_TEXT = 200, 8_000, 400
 MAX_NOTES, MAX_FILES, MOST_SHOWN = 50, 200, 20
@@ -91,6 +91,16 @@ class Part(Model):
         if (self.score is not None) != self.state.has_mark:
             raise ValueError(f"task {self.number}: {self.state}, with the score {self.score}")
         return self
+
+    @property
+    def waits(self) -> bool:
+        """True until people mark it, if they do so in class: its points are no result."""
+        return self.in_class and self.state is State.NOT_ATTEMPTED
+
+    @property
+    def is_left_out(self) -> bool:
+        """True for an extension that was not attempted: nobody has failed in it."""
+        return self.extension and self.state is State.NOT_ATTEMPTED
 
     def in_state(self, state: State, score: float = 0.0, message: str | None = None) -> Self:
         """The part in another state, with the score where that state is a judgement."""

@@ -42,6 +42,8 @@ BPE_MARK = "@@"
 SAMPLES = 1_000
 DECIMALS = 10
 """Sums of logarithms are accurate to about 15; a score of exactly 0.45 must not become 0.44999999999999996."""
+LOW = "low BLEU: "
+"""Begins a note about why it is, if not because of the model."""
 UNRELATED = 0.02
 """A BLEU below this suggests the wrong file: another split, another order, the source language."""
 THRESHOLD = re.compile(r"([A-Za-z][A-Za-z0-9_-]{0,31})=(0?\.\d+|[01]\.?0*)")
@@ -285,12 +287,12 @@ def _habits(lines: Sequence[str], targets: Sequence[str], bleu: float) -> Iterat
         "signs attached to words": lambda line: " ".join(SIGN.sub(r" \1\2 ", line).split()),
     }
     for habit, change in changes.items():
-        number = sum(change(line) != line for line in lines)
-        if number <= FEW * len(lines):
-            continue
-        if (gain := _bleu([*map(change, lines)], [*map(change, targets)])) > bleu + FEW:
+        changed, others = [*map(change, lines)], [*map(change, targets)]
+        number = sum(map(operator.ne, changed, lines))
+        if number > FEW * len(lines) and (gain := _bleu(changed, others)) > bleu + FEW:
             gained = f"without that, BLEU is {gain:.2f} instead of {bleu:.2f}"
             yield f"{number} of {len(lines)} lines have {habit}, unlike the references: {gained}"
+            lines, targets, bleu = changed, others, gain  # so that the last one has what is left
 
 
 def _bleu(lines: Sequence[str], targets: Sequence[str]) -> float:

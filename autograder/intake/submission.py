@@ -152,17 +152,21 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment, depth: int = 0
     places = near_places(tree.files, assignment.package)
     place = find_place(places, assignment.contract)
     translations = find_beside(places, place, TRANSLATIONS)
-    if place is None and translations is None:
+    known = modules_of(assignment.contract)
+    paths = [path.rpartition("/") for path in sorted(tree.files) if not is_clutter(path)]
+    deep = [folder for folder, _, file in paths if file in known or is_notebook(file)]
+    if place is None and (translations is None or deep):
         top = [path for path in tree.files if "/" not in path]
         archives = [path for path in top if path.lower().endswith(ARCHIVES)] or top * (len(tree.files) == 1)
-        if len(archives) != 1 or depth == MAX_DEPTH:
+        if translations is not None or len(archives) != 1 or depth == MAX_DEPTH:
             wanted = ", ".join((*assignment.contract.files[:SHOWN_FILES], "…", TRANSLATIONS))
             reason = f"none of the assignment's files ({wanted}) is in it, or in a folder in it"
+            reason = f"the assignment's files lie too deep, in {quote(deep[0] + '/')}" if deep else reason
             raise RefusedError(f"{reason}; hand in the files themselves, in one folder or .zip")
         inner = list_zip(intake.read(tree, archives[0], archives[0], MAX_ARCHIVE_BYTES))
         take_tree(intake, inner, assignment, depth + 1)
         return
-    if place is None or place.files & modules_of(assignment.contract):
+    if place is None or place.files & known:
         select_modules(intake, tree, place or Place(), assignment)
     else:
         files = sorted(filter(is_notebook, place.files))

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from markupsafe import Markup, escape
-
 from foundation.command_line import UserError
 from foundation.texts import printable
 from foundation.whole_files import write_whole
@@ -130,7 +128,7 @@ def why_no_more(names: Sequence[str], components: Sequence[InSandbox]) -> str:
     stuck = [c.title for c in components if c.works and not any(c.results()[0].values())]
     reasons = {
         "not all tests pass for": faulty,
-        "not in the submission:": absent,
+        "not written, or in a file that is not Python:": absent,
         "cannot run without other components:": stuck,
     }
     return "; ".join(f"{why} {', '.join(some)}" for why, some in reasons.items() if some)
@@ -138,16 +136,11 @@ def why_no_more(names: Sequence[str], components: Sequence[InSandbox]) -> str:
 
 def write_sheets(sheets: Sequence[Sheet], title: str, output: Path) -> list[Path]:
     """Writes `questions.html` and `answers.html` into an existing folder, and returns their paths."""
-    template = make_environment(TEMPLATES, code=with_code_spans, line=code_line).get_template("sheets.html")
+    template = make_environment(TEMPLATES, line=code_line).get_template("sheets.html")
     pages = {output / "questions.html": False, output / "answers.html": True}
     for path, with_answers in pages.items():
         write_whole(path, template.render(sheets=sheets, title=title, with_answers=with_answers))
     return [*pages]
-
-
-def with_code_spans(text: str) -> Markup:
-    """Escaped text, in which what stands between backquotes is code."""
-    return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  what is in it is escaped
 
 
 def write_key(sheets: Sequence[Sheet], folder: Path) -> None:

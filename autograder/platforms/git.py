@@ -54,14 +54,14 @@ def read_clones(listing: Listing, deadline: datetime | None = None) -> Read:
             try:
                 folder, time, last = submission_in(folder, deadline)
                 if time is None:
-                    strays.append(Stray(name, "no commit before the deadline"))
+                    strays.append(Stray(name, "no commit before the deadline", people=(person,)))
                     continue
                 if time != last:
                     strays.append(Stray(name, f"committed again after the deadline, last at {last:%Y-%m-%d %H:%M %Z}"))
             except (GitError, OSError) as error:
                 unread = f"its commits cannot be read: {getattr(error, 'strerror', None) or error}"
         if unread and deadline:
-            strays.append(Stray(name, f"{unread}, so it is not known what was there at the deadline", True))
+            strays.append(Stray(name, f"{unread}, so it is not known what was there at the deadline", True, (person,)))
         else:
             submissions.append(HandedIn(name, folder, (person,), name, submitted=time, unread_time=unread))
     return submissions, strays

@@ -76,6 +76,7 @@ class Student:
     submitted: datetime | None = None  # None where nobody says, or it cannot be read; without a zone, the course's
     unread_time: Line = ""  # why the time cannot be read; "" where it can, or nobody says
     undecided: tuple[Line, ...] = ()  # submissions, where it is not known which one counts
+    left_out: Line = ""  # what else there is of the student's, and why it is not graded
     row: Annotated[Mapping[str, str], Field(exclude=True)] = field(default_factory=dict)  # of the roster, by heading
 
     @property
@@ -106,6 +107,7 @@ class Stray:
     entry: Line
     reason: Line
     needs_decision: bool = False
+    people: Annotated[tuple[Person, ...], Field(exclude=True)] = ()  # whose it is, as far as it shows
 
 
 @dataclass(frozen=True)
@@ -266,17 +268,19 @@ def known_by_names(
             match = pattern.fullmatch(name)
             if match is None:
                 strays.append(Stray(name, f"not named as {title} names submissions"))
-            elif reason := reasons.get(match.groupdict().get("kind") or ""):
-                strays.append(Stray(name, f"{reason}, which only a person can read"))
+                continue
+            submission = describe(listing.path, match)
+            if reason := reasons.get(match.groupdict().get("kind") or ""):
+                strays.append(Stray(name, f"{reason}, which only a person can read", people=submission.people))
             else:
-                submission = describe(listing.path, match)
                 entries.setdefault(submission.entry, []).append((match, submission))
         for entry, own in entries.items():
             own.sort(key=lambda pair: int(pair[0].groupdict().get("upload") or 0))
             last, submission = own[-1]
             loose = {match["file"]: match[0] for match, _ in own if match["file"] and match[0] in files}
             if not loose and last[0] in files:
-                strays.append(Stray(last[0], "an attempt without a file, which only a person can read"))
+                reason = "an attempt without a file, which only a person can read"
+                strays.append(Stray(last[0], reason, people=submission.people))
                 continue
             source: Path | LooseFiles = listing.path / next(iter(loose.values()), last[0])
             if len(loose) > 1 or not all(map(holds_a_submission, loose)):

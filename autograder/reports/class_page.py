@@ -10,21 +10,22 @@ from statistics import mean, median
 from textwrap import shorten
 
 from foundation.assignment_file import Assignment
-from foundation.texts import as_score, counted, first_of, printable
+from foundation.texts import as_score, counted, first_of, printable, wrapped
 from foundation.whole_files import write_whole
 
 from ..classroom.entries import Roll
 from ..classroom.grading import Change
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_submission, by_task
 from ..course.catalogue import Fault
-from ..grading.record import MOST_SHOWN, Part, Record
+from ..grading.record import MAX_TEXT, MOST_SHOWN, Part, Record
+from ..grading.scoring import LOW
 from ..intake.tree import TRANSLATIONS
 from ..platforms.download import PLATFORMS
 from ..sandbox.layers import lacking
 from ..testing.results import State
 from .exports import Cell, as_csv, comment_of
 
-MOST_NAMES, WIDTH = 8, 120
+MOST_NAMES, MOST_CHARACTERS = 8, 500
 SUMMARY = "summary.csv"
 ABOUT = ("id", "name", "submission", "late", "status", "reason", "score", "max_score", "bleu")
 CIRCUMSTANCES = ("late_days", "percent_off", "comments")
@@ -33,15 +34,20 @@ N_BINS = 20
 
 
 def tasks_of(results: Sequence[Result]) -> list[tuple[Part, float | None, dict[str, int]]]:
-    """Each task: a part, the mean of what counts before lateness, and how many submissions are in each state."""
+    """Each task: a part, the mean of what counts before lateness, and how many submissions are in each state.
+
+    What people mark in class has neither before they do, and then states of students.
+    """
     marks = [result.mark for result in results if result.mark and not result.mark.excused]
     rows = []
     for same in by_task(records_of(results).values()):
+        own = [part for mark in marks for part in mark.parts if part.part.number == same[0].number]
         counts = Counter(part.state for part in same)
-        own = [part.score for mark in marks for part in mark.parts if part.part.number == same[0].number]
-        scores = [score for score in own if score is not None and len({part.points for part in same}) == 1]
+        states = {state.value: counts[state] for state in State}
+        known = [part.score for part in own if not part.waits]
+        scores = [score for score in known if score is not None and len({part.points for part in same}) == 1]
         average = round(mean(scores), 2) if scores else None
-        rows.append((same[0], average, {state.value: counts[state] for state in State}))
+        rows.append((same[0], average, Counter(part.state for part in own) if same[0].in_class else states))
     return rows
 
 
@@ -78,6 +84,7 @@ def cases_in(results: Sequence[Result], roll: Roll, assignment: Assignment) -> l
         doubts = [(1, doubt) for doubt in _doubts(records[key], assignment, twins.get(key, ()))]
         if same[0].member.entry in since and not any(mark.earned for mark in marks):
             doubts.append((1, since[same[0].member.entry]))
+        doubts += [(2, slip) for slip in _slips(records[key], marks, assignment)]
         if reasons := [*_reasons(records[key], marks), *doubts]:
             urgent.append((min(urgency for urgency, _ in reasons), key, [text for _, text in reasons]))
     return [(key, reasons) for _, key, reasons in sorted(urgent)]
@@ -99,6 +106,15 @@ def _doubts(record: Record, assignment: Assignment, twins: Sequence[str]) -> Ite
         yield f"{quality}: no model of this assignment is above {assignment.most_bleu:g}"
     if twins:
         yield f"{TRANSLATIONS} is the same file as that of {first_of(twins, 4)}"
+
+
+def _slips(record: Record, marks: Sequence[Mark], assignment: Assignment) -> Iterator[str]:
+    """Reasons why the file of translations, and not the model, costs points for BLEU; none where a person gave any."""
+    numbers = {task.number for task in assignment.tasks if task.threshold}
+    marked = [part for mark in marks for part in mark.parts if part.part.number in numbers and part.by_hand is None]
+    if any(part.part.state is State.FAILED for part in marked):
+        yield from (note for note in record.judgement.notes if note.startswith(LOW))
+    yield from dict.fromkeys(part.part.message for part in marked if part.part.state is State.ERROR)
 
 
 def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]:
@@ -208,7 +224,8 @@ def row_of(result: Result) -> dict[str, Cell]:
     row |= {"late": {True: "late", False: "no", None: unknown}[result.is_late]}
     row |= {"status": result.status, "reason": result.reason, "score": result.score}
     if mark:
-        row |= {part.part.number: part.score for part in mark.parts} | {"max_score": mark.max_score}
+        row |= {part.part.number: None if part.waits else part.score for part in mark.parts}
+        row |= {"max_score": mark.max_score}
         row |= {f"{part.part.number} state": part.state for part in mark.parts if record}
         row |= {"late_days": mark.lateness.days, "percent_off": mark.lateness.percent if record else None}
     if record:
@@ -227,8 +244,8 @@ def as_class_table(roll: Roll, results: Sequence[Result], cases: Sequence[tuple[
     if has_two_scales(results):
         figures = "no mean, since some marks are weighed otherwise, and wait for --keep"
     urgent = [*roll.to_decide, *((names[key], "; ".join(reasons)) for key, reasons in cases)]
-    first_lines = (f"{printable(name, 40)}: {printable(reason)}" for name, reason in urgent[:MOST_NAMES])
-    shown = [f"  {shorten(line, WIDTH - 2, placeholder=' …')}" for line in first_lines]
+    first_lines = (f"{printable(name, 40)}: {printable(reason, MAX_TEXT)}" for name, reason in urgent[:MOST_NAMES])
+    shown = [wrapped(shorten(line, MOST_CHARACTERS, placeholder=" …")) for line in first_lines]
     more = [f"  and {len(urgent) - MOST_NAMES} more"] if len(urgent) > MOST_NAMES else []
     lines = [f"{first.assignment}: {counted(len(records), 'submission')}, {figures}"]
     lines += ["", "look at these first:", *shown, *more] if urgent else []

@@ -33,7 +33,7 @@ def grades_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list
     """The marks of all students, with what a roster has, perhaps another platform's; ids decide, or else names."""
     persons = [[Person(result.member.name, result.member.ids)] for result in results]
     grades = []
-    for result, students in zip(results, Index(roster).students_of(persons), strict=True):
+    for result, (students, _) in zip(results, Index(roster).students_of(persons), strict=True):
         student = result.member
         if len(students) == 1:
             student = replace(student, ids={**student.ids, **students[0].ids}, row=students[0].row)
@@ -66,7 +66,7 @@ def _comment_on(mark: PartMark, is_explained: bool) -> str:
     part, texts = mark.part, []
     is_less = part.points and (mark.by_hand or (not part.extension and (mark.score or 0.0) < part.points))
     if is_less and not is_explained:
-        why = f"by hand: {mark.by_hand.text}" if mark.by_hand else part.state.value
+        why = f"by hand: {mark.by_hand.text}" if mark.by_hand else mark.state
         texts.append(f"{as_score(mark.score)} of {as_score(part.points)} ({why})")
     texts += [mark.comment.text] if mark.comment else []
     return f"{part.number} {part.title}: {', '.join(texts)}" if texts else ""

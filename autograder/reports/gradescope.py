@@ -91,16 +91,14 @@ def as_results(record: Record) -> dict[str, Any]:
 def as_test(part: Part) -> dict[str, Any]:
     """One entry of `tests`: a task; one without a mark, or an extension left out, has neither score nor status."""
     mark = {"score": part.score, "status": "passed" if part.state == State.PASSED else "failed"}
-    is_left_out = part.extension and part.state == State.NOT_ATTEMPTED
-    waits = part.in_class and part.state == State.NOT_ATTEMPTED
     message = "\n".join(printable_lines(text_of(part)))
     return {
         "name": f"{part.number} {part.title}",
         "name_format": "text",
         "number": part.number,
-        **({} if part.score is None or is_left_out else mark),
+        **({} if part.score is None or part.is_left_out else mark),
         "max_score": part.points,
-        "output": as_markdown(BY_HAND, "") if waits else as_markdown(part.state, message),
+        "output": as_markdown(BY_HAND, "") if part.waits else as_markdown(part.state, message),
         "output_format": "md",
         "visibility": part.visibility,
         "extra_data": {"state": part.state.value},

@@ -6,11 +6,13 @@ or run anything but the page's own style and script.
 
 import base64
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 import jinja2
+from markupsafe import Markup, escape
 
 from foundation.assignment_file import Assignment
 from foundation.texts import as_score, as_threshold, counted, printable
@@ -50,13 +52,18 @@ def make_environment(templates: Path, **filters: Callable[..., object]) -> jinja
         if (templates / name).is_file():
             digest = hashlib.sha256(environment.get_template(name).render().encode()).digest()
             environment.globals[f"{kind}_hash"] = f"sha256-{base64.b64encode(digest).decode()}"
-    environment.filters.update(filters)
+    environment.filters.update(filters, code=with_code_spans)
     return environment
 
 
 def code_line(text: str) -> str:
     """A line as it is shown: tabs as spaces, nothing unprintable, and not too long."""
     return printable(text.rstrip("\r").expandtabs(4), MOST_CHARACTERS)
+
+
+def with_code_spans(text: str) -> Markup:
+    """Escaped text, in which what stands between backquotes is code."""
+    return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  what is in it is escaped
 
 
 ENVIRONMENT = make_environment(
@@ -96,6 +103,7 @@ def student_view(name: str, record: Record, assignment: Assignment, results: Seq
         for mark in result.mark.parts if result.mark else ():
             marks[mark.part.number].append((result.member.name, mark))
     scores = [(result.member.name, result.score) for result in results]
+    parts = [(part, marks[part.number]) for part in record.judgement.parts]
     return {
         "title": assignment.title,
         "name": name,
@@ -103,7 +111,8 @@ def student_view(name: str, record: Record, assignment: Assignment, results: Seq
         "judgement": record.judgement,
         "is_late": any(result.is_late for result in results),
         "results": results,
-        "marks": marks,
+        # without what is done in class, until that has points, or a person has said something about it
+        "parts": [(p, own) for p, own in parts if p.points or any(m.comment or not m.waits for _, m in own)],
         "written": {task.number for task in assignment.tasks if task.written},
         # with names only where those who share the submission have different ones
         "scores": scores if len({score for _, score in scores}) > 1 else [("", scores[0][1])],

@@ -2,7 +2,7 @@
 
 from foundation.texts import as_score, counted, printable
 
-from ..grading.record import MAX_TEXT, MOST_SHOWN, Part, Record, Run
+from ..grading.record import MAX_TEXT, MOST_SHOWN, NOT_TAKEN, Part, Record, Run
 from ..grading.scoring import shown
 from ..testing.results import State
 
@@ -46,9 +46,10 @@ def as_table(record: Record) -> str:
     lines = [f"{judgement.assignment}: {printable(record.submission)}", ""]
     width = max(len(part.title) for part in judgement.parts)
     for part in judgement.parts:
-        points = f"{_as_points(part.score)} / {part.points:<5g}" + ("  (extension)" if part.extension else "")
+        score, state = (None, NOT_TAKEN) if part.waits else (part.score, part.state)
+        points = f"{_as_points(score)} / {part.points:<5g}" + ("  (extension)" if part.extension else "")
         mark = MARKS.get(part.state, "✗")
-        lines.append(f"  {mark} {part.number:<4} {part.title:<{width}} {points} {part.state}")
+        lines.append(f"  {mark} {part.number:<4} {part.title:<{width}} {points} {state}")
     needs_review = "  (needs review)" if judgement.score is None else ""
     lines += ["", f"  {'score':<{width + 7}} {_as_points(judgement.score)} / {judgement.max_score:g}{needs_review}"]
     if bleu := judgement.bleu:

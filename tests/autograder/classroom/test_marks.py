@@ -44,10 +44,10 @@ def test_a_decision_is_named_where_it_counts():
     for helps, counts in ((False, True), (True, False)):
         mark = mark_of(judgement(), {("points", "1.3"): by_hand(4.0).changed(helps=helps)}).parts[2]
         assert bool(mark.by_hand) == counts and mark.score == (4 if counts else 14)
-    unwritten, decided = judgement(sitting="not attempted", multi_head="failed"), by_hand(0.0)
-    parts = mark_of(unwritten, {("points", number): decided for number in ("E.8", "1.3")}).parts
+    unwritten, decided = judgement(paper_hunt="not attempted", multi_head="failed"), by_hand(0.0)
+    parts = mark_of(unwritten, {("points", number): decided for number in ("E.9", "1.3")}).parts
     assert (parts[-1].state, parts[2].state) == ("marked by hand", "failed")
-    assert mark_of(unwritten).parts[-1].state == "not attempted"
+    assert mark_of(unwritten).parts[-1].state == "not taken yet"
 
 
 EXAMPLES = examples_in("classroom/lateness.toml")["examples"]

@@ -103,10 +103,11 @@ def roster(tmp_path):
 
 
 def owners(roster, *people):
-    """Ids of the owners of submissions, each of a person or of several."""
+    """Ids of the owners of submissions, each of a person or of several; "" and why where there are none."""
     submissions = [HandedIn("x", Path("x"), who if isinstance(who, tuple) else (who,), "x") for who in people]
     owned = owners_of(submissions, roster)
-    return [" ".join(student.id for student in owned[submission]) for submission in submissions]
+    claims = map(owned.get, submissions)
+    return [" ".join(student.id for student in own) or why for own, why in claims]
 
 
 @pytest.mark.parametrize("case", EXAMPLES["named"])

@@ -137,19 +137,21 @@ def test_each_submission_of_the_demo_shows_what_it_is_there_for(tmp_path, capsys
 
 
 CANVAS = ("smithanna_11_70_layers.py", "bergbob_LATE_12_73_work.zip", "stranger_99_74_work.zip", "grades.csv")
+TEXT = "clarkcarl_13_text.html"
 ROSTER = 'Student,ID,SIS User ID\n"Smith, Anna",11,u1\n"Berg, Bob",12,u2\n"Clark, Carl",13,u3\n'
 
 
 def test_a_class_as_text(lay, typed):
-    typed.folder = lay(dict.fromkeys(CANVAS, ""))
+    typed.folder = lay(dict.fromkeys((*CANVAS, TEXT), ""))
     typed.enrol(ROSTER)
     assert typed.run("list-class", typed.folder, *typed.options) == 1
     assert typed.out.split("\n\n") == [
         f"{typed.folder}: Canvas\n2 submissions, from 2 of 3 students",
         "  bergbob_12    Bob Berg; late\n  smithanna_11  Anna Smith",
-        "for you to decide:\n  stranger_99: fits no student in the roster, or not for sure, or more than one",
-        "nothing handed in:\n  Carl Clark (u3)",
-        "left out:\n  grades.csv: not named as Canvas names submissions\n",
+        "for you to decide:\n  stranger_99: fits no student in the roster",
+        f"nothing handed in:\n  Carl Clark (u3): {TEXT}: a text entry, which only a person can read",
+        f"left out:\n  {TEXT}: a text entry, which only a person can read\n"
+        "  grades.csv: not named as Canvas names submissions\n",
     ]
     assert typed.run("list-class", typed.folder) == 0, "without a roster, nobody is known to be missing"
     assert "3 submissions\n" in typed.out
@@ -160,12 +162,14 @@ def test_a_class_as_text(lay, typed):
 
 def test_of_two_attempts_without_times_none_counts_until_a_person_decides(lay, typed):
     who = "submission_{}:\n  :submitters:\n  - :name: {}\n    :sid: {}\n"
-    text = who.format(2, "Anna", "u1") + who.format(3, "Bob", "u2") + who.format(4, "Bob", "u2")
-    typed.folder = lay({f"submission_{n}/layers.py": "" for n in (2, 3, 4)} | {"submission_metadata.yml": text})
+    text = who.format(2, "Anna", "u1") + "".join(who.format(n, "Bob", "u2") for n in range(3, 20))
+    typed.folder = lay({f"submission_{n}/layers.py": "" for n in range(2, 20)} | {"submission_metadata.yml": text})
     assert typed.grade() == 1
     assert "look at these first:\n  Bob: several submissions, and it is not known which" in typed.out
     bob = typed.row("u2")
     assert (bob["status"], bob["score"]) == ("needs review", None) and "submission_3, submission_4" in bob["reason"]
+    for said in (typed.out, typed.run("list-class", typed.folder) and typed.out):
+        assert bob["reason"] in " ".join(said.split()) and max(map(len, said.splitlines())) <= 120, "all of it"
 
 
 LATE = "due = 2026-12-25T15:00:00+01:00\npercent_per_day = 10"

@@ -14,12 +14,12 @@ from ..conftest import ASSIGNMENT, changed_assignment, rows_of, two_tests, words
 from .test_classes import MISTAKES
 
 LATE = "due = 2026-01-01T00:00:00Z\npercent_per_day = 10\nmost_percent = 50"
-WITH_POINTS = ("points = 0\nby_hand = true", "points = 8\nby_hand = true")
+WITH_POINTS = ("points = 0\nby_hand = true", "points = 8\nby_hand = true"), ("paper_hunt = 0", "paper_hunt = 4")
 
 
 @pytest.fixture(autouse=True)
 def assignment(typed, tmp_path):
-    path = changed_assignment(tmp_path / "assignment.toml", WITH_POINTS, late=LATE)
+    path = changed_assignment(tmp_path / "assignment.toml", *WITH_POINTS, late=LATE)
     typed.assignment = ["--assignment", path]
     return path
 
@@ -92,10 +92,19 @@ def test_a_sitting_gives_points(typed, output, tmp_path):
     assert typed.run(*words, "E.5") == 0
     assert "Anna  3 of 4\n" in typed.out
     assert "Bob   1 of 4; talk to this student; points out of 6, for lack of correct code\n" in typed.out
-    assert "points of task E.5 for 2 sheets" in typed.out
+    assert "points of task E.5 for 2 students" in typed.out
+    hunt = ["--points", "3", "--why", "hunt on paper"]
+    assert typed.decide("override", "anna", "--task", "E.9", *hunt) == 0
     typed.grade()
-    assert (typed.row()["score"], typed.row()["E.5"], typed.row("bob")["E.5"]) == (106, 6, 1.33)
+    assert (typed.row()["score"], typed.row()["E.5"], typed.row("bob")["E.5"]) == (109, 6, 1.33)
     assert typed.row("dora")["E.5"] == 0, "a partner has a sheet of her own"
+    (folder / "answers.csv").write_text("student,name,answers\nanna,Anna,ABCD\nbob,Bob,AB--\n")
+    assert typed.decide("override", "bob", "--task", "E.5", *hunt) == 0
+    assert typed.run(*words, "E.5") == 0 and "points of task E.5 for 1 student;" in typed.out
+    assert "points of task E.5 by hand stay; withdraw them to let the sitting count: Bob (bob)\n" in typed.err
+    typed.grade()
+    rows = [typed.row(name) for name in ("anna", "bob")]
+    assert [(row["score"], row["E.5"], row["E.9"]) for row in rows] == [(111, 8, 3), (103, 3, 0)]
     assert typed.run(*words, "1.3") == 2 and "--task 1.3: it has points without a sitting" in typed.err
 
 

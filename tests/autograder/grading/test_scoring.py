@@ -238,6 +238,13 @@ LOW = {
 }
 
 
+def test_of_two_habits_the_second_reason_has_what_is_left_without_both():
+    lines = [line.capitalize().replace(" .", ".").replace(" ?", "?").replace(" ,", ",") for line in PERFECT]
+    capitals, signs = why_low(lines, TRUE_LINES, SOURCES)
+    assert "have capital letters" in capitals and "BLEU is 0.56 instead of 0.35" in capitals
+    assert "have signs attached" in signs and "BLEU is 1.00 instead of 0.56" in signs
+
+
 def test_a_few_lines_that_fit_other_references_are_chance():
     assert why_low([PERFECT[1], PERFECT[0], *PERFECT[2:6]], TRUE_LINES[:6]) == []
 

@@ -86,7 +86,8 @@ def test_what_is_asked_about_and_cannot_be_is_named():
 
     norm = component("Norm", True, [1])
     names, others = ["m.attend", "m.Norm", "m.Layer", "m.Heads"], [component("attend", False, None), norm]
-    why = "not all tests pass for attend; not in the submission: Heads; cannot run without other components: Layer"
+    why = "not all tests pass for attend; not written, or in a file that is not Python: Heads; "
+    why += "cannot run without other components: Layer"
     assert why_no_more(names, [*others, component("Layer", True, None)]) == why
     assert why_no_more(["m.Norm"], [norm]) == ""
 
@@ -100,8 +101,8 @@ def test_only_who_has_code_that_works_is_asked(tmp_path, capsys, monkeypatch):
     assert main(["ask", str(tmp_path / "class"), "--output", str(tmp_path / "oral"), "--jobs", "1"]) == 0
     anna, ben, *_ = capsys.readouterr().out.splitlines()
     of_anna, of_ben = (int(line.split()[1]) for line in (anna, ben))
-    assert of_anna > of_ben > 0 and "(not in the submission: LayerNorm" in anna
-    assert "(not all tests pass for scaled_dot_product_attention; not in the submission" in ben
+    assert of_anna > of_ben > 0 and "(not written, or in a file that is not Python: LayerNorm" in anna
+    assert "(not all tests pass for scaled_dot_product_attention; not written" in ben
 
 
 @pytest.mark.parametrize("words, wanted", MISTAKES["options"].items())

@@ -17,7 +17,7 @@ from foundation.command_line import UserError
 from foundation.places import ROOT, SKELETON
 from foundation.whole_files import write_whole
 
-from ..conftest import ASSIGNMENT, changed_assignment
+from ..conftest import ASSIGNMENT, changed_assignment, words_of
 
 DEADLINE = datetime(2026, 12, 18, 23, tzinfo=UTC)
 EARLY, LATE = "2026-12-18T22:59:59Z", "2026-12-20T12:00:00Z"
@@ -173,23 +173,27 @@ def test_a_deadline_needs_commits_and_a_zone(tmp_path, capsys):
 
 
 def test_classroom_50_from_clones_to_late_days(commit, tmp_path, typed, output):
-    """`list-class` and `grade-class` have the same times, with whose word they are."""
-    for name, date in (("anna", EARLY), ("bob", EARLY), ("bob", LATE)):
+    """`list-class` and `grade-class` have the same times, with whose word they are; who was too late has the reason."""
+    for name, date in (("anna", EARLY), ("bob", EARLY), ("bob", LATE), ("dora", LATE)):
         typed.folder = commit(f"cs-transformer-{name}", f"# {name} {date}\n", date).parent
     write_whole(typed.folder / "cs-transformer-carl" / "layers.py", "")
-    lines = [f"{name},{name.title()},X,,1,{number}" for number, name in enumerate(("Anna", "bob", "carl"))]
+    lines = [f"{name},{name.title()},X,,1,{number}" for number, name in enumerate(("Anna", "bob", "carl", "dora"))]
     typed.enrol("\n".join(["username,first_name,last_name,email,section,github_id", *lines, ""]))
-    late = f"due = {DEADLINE.isoformat()}\npercent_per_day = 10"
-    typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", late=late)]
+    policy = f"due = {DEADLINE.isoformat()}\npercent_per_day = 10"
+    typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", late=policy)]
     assert typed.run("list-class", typed.folder, *typed.options, *typed.assignment) == 1, "carl's files have no time"
-    assert "of git repositories\n3 submissions, from 3 of 3 students\nnote: times are those of commits" in typed.out
+    assert "of git repositories\n4 submissions, from 4 of 4 students\nnote: times are those of commits" in typed.out
     assert "cs-transformer-bob   Bob X; 2026-12-20 12:00 UTC; 2 days late" in typed.out
-    assert typed.grade() == 1 and "late (1): Bob X" in typed.out and "note: times are those of commits" in typed.out
-    assert [*typed.scores().values()] == [100, 80, None]
+    assert typed.grade() == 1 and "late (2): Bob X, Dora X" in typed.out and "note: times are those of" in typed.out
+    assert [*typed.scores().values()] == [100, 80, None, 80]
     assert typed.grade("--deadline", "2026-12-19T00:00+01:00") == 1
-    assert [*typed.scores().values()] == [100, 100, None]
+    assert [*typed.scores().values()] == [100, 100, None, None]
+    late = {name: (typed.row(name)["status"], typed.row(name)["reason"]) for name in ("carl", "dora")}
+    none = "nothing handed in", "cs-transformer-dora: no commit before the deadline"
+    assert late["dora"] == none and late["carl"][1].startswith("cs-transformer-carl: no .git in it, so it is not known")
+    assert f"Dora X dora ({none[1]})" in words_of((output / "class.html").read_text())
     assert "committed again after the deadline (1): Bob X" in typed.out
-    changed_assignment(tmp_path / "assignment.toml", late=f"{late}\ngrace_hours = 37.1")
+    changed_assignment(tmp_path / "assignment.toml", late=f"{policy}\ngrace_hours = 37.1")
     assert typed.grade("--deadline", "2026-12-19T00:00+01:00") == 1
     assert "committed again" not in typed.out and typed.row("bob")["score"] == 100, "the later commit has the grace"
 

@@ -47,7 +47,7 @@ def test_results_are_complete() -> None:
     assert (left_out["E.5"], left_out["3.1"]) == (None, "failed"), "an extension that was skipped has not failed"
     outputs = {test["number"]: test["output"] for test in results["tests"]}
     assert outputs["E.5"] == "**not attempted**\n\n```text\nwhy\n```", "it is read, and nothing was handed in"
-    results = as_results(record.judged(judged({"E.8": State.NOT_ATTEMPTED})))
+    results = as_results(record.judged(judged({"E.9": State.NOT_ATTEMPTED})))
     assert results["tests"][-1]["output"] == "**marked by hand, in class**", "whatever its message"
 
 
@@ -122,7 +122,7 @@ def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_mar
 
     states = {test["number"]: test["extra_data"]["state"] for test in results["tests"]}
     not_passed = {number for number, state in states.items() if state != "passed"}
-    attacked, unanswered = ["1.4", "1.5", "2.1", "2.2", "E.2"], ["E.4", "E.5", "E.6", "E.7", "E.8"]
+    attacked, unanswered = ["1.4", "1.5", "2.1", "2.2", "E.2"], ["E.4", "E.5", "E.6", "E.7", "E.8", "E.9"]
     assert not_passed == {*attacked, *unanswered}
     assert results["score"] == 100 - 10 - 6 - 10 - 10
     secrets = [(private / "grading_secret.txt").read_text().strip(), *references]

@@ -5,16 +5,18 @@ A state that is no judgement has no number in any output, and a person sees it f
 
 import re
 import shutil
+from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 
 import pytest
 
 from autograder.classroom.entries import Roll
-from autograder.classroom.marks import Decision, Result, mark_of, results_of
+from autograder.classroom.marks import NOTHING, Decision, Result, mark_of, results_of
 from autograder.course.catalogue import faults_of
-from autograder.grading.record import new_record
-from autograder.grading.scoring import Score
+from autograder.grading.record import BY_HAND, new_record
+from autograder.grading.scoring import LOW, Score
 from autograder.platforms.platform import Stray, Student
 from autograder.reports.class_page import as_class_table, cases_in, histogram, tasks_of, write_summary
 from autograder.reports.exports import export, grades_of
@@ -22,6 +24,7 @@ from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
 from autograder.reports.terminal import as_table
 from autograder.testing.results import Finding, ItemMark, State, TaskResult
+from foundation.assignment_tables import LatePolicy
 
 from ..conftest import ASSIGNMENT, record_of, rows_of, words_of
 
@@ -127,15 +130,15 @@ def test_on_the_screen_reasons_end_with_a_word_and_figures_are_those_of_the_page
     for name, score in scores.items():
         parts = record_of(name, others=State.FAILED).judgement.parts
         parts = [part.changed(score=score if part.number == FIRST.number else 0.0) for part in parts]
-        class_.append(graded(name, parts=parts, internals=("some words " * 30,) if name == "dora" else ()))
+        class_.append(graded(name, parts=parts, internals=("some words " * 99,) if name == "dora" else ()))
         class_[-1] = replace(class_[-1], member=replace(class_[-1].member, entry=name))
     roll = roll_of((each.member for each in class_), tuple(Stray(name, reason) for name in ("bob", "carl")))
     table = as_class_table(roll, class_, cases_in(class_, roll, ASSIGNMENT))
     assert "mean 4.53, median 5.55, of 100" in table
     assert f"  carl: {reason}\n" in table and f"bob: {reason}" not in table
     assert "committed again after the deadline (2): bob, carl" in table
-    [line] = [line for line in table.splitlines() if line.startswith("  dora: to be read: some words")]
-    assert line.endswith(("some …", "words …"))
+    words = re.search(r"\n  dora: to be read: (some\s+words\s+)+(some\s+)?…\n", table)
+    assert words and 400 < len(words[0]) < 520
     assert "4.53 mean, of 100 5.55 median" in words_of(pages(*class_)["class.html"])
 
 
@@ -301,6 +304,64 @@ def test_in_a_browser(tmp_path, pages):
             page.set_viewport_size({"width": 360, "height": 640})
             assert page.evaluate("document.documentElement.scrollWidth") <= 360, f"{link} is too wide for a telephone"
         assert not problems
+
+
+def test_bleu_that_its_file_costs_and_not_the_model_is_looked_at_until_a_person_decides(pages):
+    bleu = [task.number for task in ASSIGNMENT.tasks if task.threshold]
+
+    def with_bleu(key, state, message="", notes=(), decided=NOTHING):
+        parts = graded(key).record.judgement.parts
+        parts = [part.in_state(state, message=message) if part.number in bleu else part for part in parts]
+        result = graded(key, parts=parts, notes=notes)
+        return replace(result, mark=mark_of(result.record.judgement, decided))
+
+    why = (f"{LOW}9 of 9 lines have capital letters", "translations.txt: blank lines at the end are not counted (1)")
+    points = {("points", number): Decision(student="d", kind="points", value=5, text="", by="t") for number in bleu}
+    class_ = [
+        with_bleu("low", State.FAILED, "BLEU 0.1 is below 0.3", why),
+        with_bleu("short", State.ERROR, "translations.txt: 1 line, but there are 9 references"),
+        with_bleu("plain", State.FAILED, "BLEU 0.1 is below 0.3"),
+        with_bleu("decided", State.FAILED, "BLEU 0.1 is below 0.3", why, points),
+    ]
+    first = section(pages(*class_)["class.html"], "first")
+    assert f"low {why[0]} short translations.txt: 1 line, but there are 9 references" in first
+    assert first.endswith("9 references")
+
+
+def test_a_task_of_class_is_not_taken_before_people_mark_it(pages):
+    """It has no red zero until then, as no extension has; and without points it is not on a student's page."""
+    [task] = [replace(task, points=6) for task in ASSIGNMENT.tasks if task.understanding == "sitting"]
+    sitting = TaskResult(task, State.NOT_ATTEMPTED, 0.0, BY_HAND)
+    judgement = record_of("anna", sitting, others=State.NOT_ATTEMPTED).judgement
+    given = Decision(student="b", kind="points", task="E.8", value=4, text="sitting: 4 of 6 answers", by="t")
+    names = {"anna": NOTHING, "bob": {("points", "E.8"): given}}
+    marks = {name: mark_of(judgement, decided) for name, decided in names.items()}
+    class_ = [replace(graded(name, parts=judgement.parts), mark=mark) for name, mark in marks.items()]
+    written = pages(*class_)
+    cells = re.findall(r'<td class="number (\w+)" title="(not taken|marked)[^>]*>([^<]*)<', written["class.html"])
+    assert cells == [("quiet", "not taken", "–")] * 2 + [("partial", "marked", "4*"), ("quiet", "not taken", "–")]
+    text = words_of(written["class.html"])
+    assert "E.8 Questions in class 4 6 1 not taken yet, 1 marked by hand" in text, "the mean of those who have a mark"
+    anna, bob = (words_of(written[f"students/{name}.html"]) for name in names)
+    assert "E.8 Questions in class: not taken yet marked by hand, in class" in anna
+    assert '"quiet">not taken yet<' in written["students/anna.html"]
+    colours = Counter(re.findall(r'class="(\w+)">not attempted<', written["students/anna.html"]))
+    assert colours["quiet"] == sum(task.extension and not task.by_hand or task.written for task in ASSIGNMENT.tasks)
+    assert colours["missed"] == sum(not task.extension for task in ASSIGNMENT.tasks)
+    assert "E.8 Questions in class: marked by hand 4 of 6 points 4 points by hand: sitting" in bob
+    assert "E.9 Bug hunt on paper" not in anna + bob and "E.9 Bug hunt on paper" in text
+
+
+def test_names_of_code_are_shown_as_code(pages):
+    """Those of commands in reasons, and those of arguments in what a fault is."""
+    fault = next(fault for fault in CATALOGUE.values() if "`key`" in fault.when)
+    late = graded("late", fault=fault.id, notes=("call `pack`",))
+    policy = LatePolicy(due=datetime(2026, 1, 1, tzinfo=UTC), percent_per_day=10)
+    late = replace(late, mark=mark_of(late.record.judgement, NOTHING, policy, replace(late.member, is_late=True)))
+    written = pages(late)
+    assert "enter late days with <code>late</code>" in written["class.html"]
+    assert "<code>key</code>" in written["class.html"] and "<code>pack</code>" in written["students/late.html"]
+    assert not any("`" in words_of(page) for page in written.values())
 
 
 def test_translations_that_are_nobodys_own_are_looked_at_first(pages):
