@@ -24,7 +24,7 @@ ROOMS = {path.name for path in ROOT.iterdir() if path.is_dir()} | {".ci", ".gith
 MADE = ("dist/", "build/", "runs/", "marks/", ".venv/", "data/corpus", "data/private", "notebooks/source")
 MADE += ("notebooks/submitted", "student/translations.txt")
 """What commands write, and git ignores."""
-EXAMPLES = {"assignment/tests/test_e_9_recent_mask.py", "assignment/misconceptions/recent_mask.toml"}
+EXAMPLES = {"assignment/tests/test_e_10_recent_mask.py", "assignment/misconceptions/recent_mask.toml"}
 """What the guides tell readers to write."""
 
 

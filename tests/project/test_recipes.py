@@ -103,7 +103,7 @@ def test_a_task_is_added_in_an_afternoon(run, kit):
     for path, begin in (
         (kit / "reference" / "masks.py", "def recent_mask"),
         (assignment / "proof" / "variants" / "others.py", "# %% masks: band"),
-        (assignment / "tests" / "test_e_9_recent_mask.py", '"""Extension E.9'),
+        (assignment / "tests" / "test_e_10_recent_mask.py", '"""Extension E.10'),
     ):
         before = path.read_text() if path.exists() else ""
         path.write_text(f"{before}\n\n{block(page, begin)}\n".lstrip("\n"))
@@ -111,7 +111,7 @@ def test_a_task_is_added_in_an_afternoon(run, kit):
     table = block(page, "[[tasks]]")
     (assignment / "assignment.toml").write_text(toml.replace("# The contract:", f"{table}\n\n# The contract:"))
     (assignment / "misconceptions" / "recent_mask.toml").write_text(
-        'component = "masks.recent_mask"\ntask = "E.9"\n\n[[fault]]\nid = "recent-mask-one-too-many"\n'
+        'component = "masks.recent_mask"\ntask = "E.10"\n\n[[fault]]\nid = "recent-mask-one-too-many"\n'
         'severity = "blatant"\nwhen = "lets a position see one more"\nhint = "How many does width = 1 allow?"\n'
         "find = 'distance < width'\nreplace = 'distance <= width'\n"
     )
