@@ -149,6 +149,8 @@ def as_python(text: str) -> str:
             warnings.simplefilter("ignore")  # about line ends, and invalid escapes
             python: str = TransformerManager().transform_cell(text)  # type: ignore[no-untyped-call]  # IPython's
             return "\n" * blank + python
+    except TimeoutError:
+        raise
     except Exception:  # of a dozen kinds: 500 commands, or too deeply nested
         return text
 

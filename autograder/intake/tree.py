@@ -142,6 +142,8 @@ def list_zip(content: bytes) -> Tree:
         raise too_many
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
+    except TimeoutError:
+        raise
     except Exception:  # the library raises a dozen kinds for damaged listings
         raise RefusedError("the archive is damaged or cut off; pack it again") from None
     if len(archive.infolist()) > MAX_ENTRIES:
@@ -163,6 +165,8 @@ def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -
                 content = member.read(entry.file_size)  # which compares the checksum
             if len(content) == entry.file_size:
                 return content
+    except TimeoutError:
+        raise
     except Exception:  # noqa: S110  the library raises a dozen kinds for damaged members
         pass
     raise RefusedError("it is damaged, encrypted or not compressed by deflate; pack it again")
