@@ -1,14 +1,9 @@
-"""A submission in this very process, and where its code is while a student waits."""
+"""A submission in this very process."""
 
 import itertools
-import sys
-import threading
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from itertools import takewhile
-from typing import Any, TextIO
+from typing import Any
 
 import torch
 from torch import nn
@@ -20,8 +15,6 @@ from ..intake.sources import Locate, Sources, adapt, check_syntax, in_module
 from ..sandbox.worker.loading import Package
 from ..sandbox.worker.running import compile_nothing, parameters_of, settings_kept
 from ..testing.arguments import quotes
-
-LONG = 5  # seconds after which a student is told which test is running
 
 _numbers = itertools.count()
 
@@ -93,36 +86,3 @@ def own_lines(frames: traceback.StackSummary) -> list[str]:
     """The submission's own lines among these, with their places."""
     lines = [quotes[frame.filename](frame.lineno or 1) for frame in frames if frame.filename in quotes]
     return [line for line in lines if line]
-
-
-@contextmanager
-def telling_if_long(test: str, screen: TextIO) -> Iterator[None]:
-    """A block in which a test runs: after LONG seconds, a line names it, and where the submission is by then.
-
-    Nothing is said while a library loads, such as the part of PyTorch that its first optimizer needs: it takes seconds.
-    """
-    thread, is_over = threading.get_ident(), threading.Event()
-
-    def watch() -> None:
-        for seconds in itertools.count(LONG, LONG):
-            if is_over.wait(LONG):
-                return
-            frame = sys._current_frames().get(thread)
-            stack = traceback.extract_stack(frame) if frame else traceback.StackSummary()
-            if not is_loading(stack):
-                lines = own_lines(stack)
-                at = f"; now at {lines[-1]}" if lines else ""
-                print(f"\n{test} has been running for {seconds} seconds{at}", file=screen, flush=True)
-                return
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        yield
-    finally:
-        is_over.set()
-
-
-def is_loading(stack: traceback.StackSummary) -> bool:
-    """Return True if an import is what runs, and no line of the submission within it."""
-    frames = [frame.filename for frame in reversed(stack)]
-    return any(name.startswith("<frozen importlib") for name in takewhile(lambda name: name not in quotes, frames))

@@ -4,15 +4,11 @@ An own run imports and reads what grading does, whatever files and names a model
 fails once has failed, unless another component has damaged the worker; checking has its limits.
 """
 
-import io
 import shutil
 import sys
-import time
-import traceback
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from importlib import import_module
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,10 +18,9 @@ import torch
 
 from autograder.intake.sources import check_syntax, read_sources
 from autograder.intake.submission import take_in
-from autograder.running import in_process
 from autograder.running.collected_tests import CollectedTests
 from autograder.running.collection import Collection, case_of, run_in_process
-from autograder.running.in_process import InProcessSubmission, is_loading, telling_if_long
+from autograder.running.in_process import InProcessSubmission
 from autograder.sandbox.errors import submission_error
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import CollectionError, Outcome, State
@@ -103,28 +98,6 @@ def test_states_of_what_submitted_code_raises(kind, state):
     assert classified is state and message.endswith("why")
     ours, message = CollectedTests.describe(None, OverflowError("why"))
     assert ours is State.GRADER_ERROR and message.endswith("please tell your instructor: OverflowError: why")
-
-
-def test_a_test_that_takes_long_is_named_with_the_line_where_it_is(open_model, monkeypatch):
-    monkeypatch.setattr(in_process, "LONG", 0.2)
-    screen, last = io.StringIO(), time.monotonic() + 60
-    submission = open_model({"layers.py": "def LayerNorm(is_told):\n    while not is_told():\n        pass\n"})
-    submission.call("layers.LayerNorm", lambda: True)  # all is imported
-    with telling_if_long("test_norm[one]", screen):
-        submission.call("layers.LayerNorm", lambda: screen.getvalue() or time.monotonic() > last)
-    assert screen.getvalue() == (
-        "\ntest_norm[one] has been running for 0.2 seconds; now at layers.py, line 2: while not is_told():\n"
-    )
-
-
-def test_a_library_that_loads_is_told_from_code_that_runs(open_model, monkeypatch, tmp_path_factory):
-    library = tmp_path_factory.mktemp("library")
-    monkeypatch.syspath_prepend(library)
-    looking = "import traceback\nfrom autograder.running.in_process import is_loading\n"
-    (library / "slow_to_load.py").write_text(f"{looking}LOADS = is_loading(traceback.extract_stack())\n")
-    submission = open_model({"layers.py": "def LayerNorm(load):\n    return load()\n"})
-    assert submission.call("layers.LayerNorm", lambda: import_module("slow_to_load").LOADS)
-    assert not submission.call("layers.LayerNorm", lambda: is_loading(traceback.extract_stack()))
 
 
 FAILS = "\n\ndef _break(*arguments):\n    raise KeyError('its own part was used')\n\nLayerNorm.forward = _break\n"
