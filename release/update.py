@@ -18,9 +18,9 @@ from pathlib import Path
 import nbformat
 
 from foundation.places import HANDED_OUT
-from foundation.whole_files import write_whole
+from foundation.whole_files import make_zip, write_whole
 
-from .packing import NOTEBOOKS_ZIP, STUDENT_ZIP, make_zip
+from .packing import NOTEBOOKS_ZIP, STUDENT_ZIP
 from .skeleton import ReleaseError
 
 CONFLICTS = 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,14 +16,14 @@ from foundation.processes import Ended, ask_forked
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import Roll, find_students, read_roll
+from ..classroom.entries import find_students, read_roll
 from ..classroom.grading import hold
 from ..classroom.marks import Decision, decide
 from ..grading.provenance import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in
-from ..platforms.platform import HandedIn
+from ..platforms.platform import Student
 from .arguments import CLASS, RUNNING, Commands, add_command, class_in, print_note
 from .marks import THEN, task_of, who_decides
 
@@ -95,39 +94,28 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
     from ..own_work.sheets import Examiner, Sheet
 
     roll, entries = class_in(options, assignment, options.output)
-    asked, sheets = asked_in(roll, entries), dict[str, Sheet]()
+    handed_in, sheets = {entry.key: entry for entry in entries}, list[Sheet]()
+    students = [member for member in roll.members if member.key]  # partners have a sheet each
     tqdm.monitor_interval = 0  # its thread would be forked along
     with hold(options.output), open_grader(assignment, TEST_REFERENCES, options.level) as grader:
         examiner = Examiner(grader, seeds, options.sitting or "", options.hunt)
 
-        def draw(key: str) -> Sheet:
-            entry, name = asked[key]
+        def draw(student: Student) -> Sheet:
             try:
-                return examiner.sheet(key, name, take_in(entry.source, options.release, assignment))
+                intake = take_in(handed_in[student.key].source, options.release, assignment)
+                return examiner.sheet(student.id, student.called, intake)
             except IntakeError as error:
-                return Sheet(key, name, reason=str(error))
+                return Sheet(student.id, student.called, reason=str(error))
 
-        answers = ask_forked(list(asked), draw, SECONDS, options.jobs)
-        for key, sheet in tqdm(answers, "students", len(asked), unit="student", disable=None):
+        answers = ask_forked(students, draw, SECONDS, options.jobs)
+        for student, sheet in tqdm(answers, "students", len(students), unit="student", disable=None):
             if isinstance(sheet, Ended):
                 grader.renew()
-                where = printable(asked[key][0].entry)
-                print(f"autograder: {where}: no questions were drawn: {sheet.reason}", file=sys.stderr)
+                print(f"autograder: {student.entry}: no questions were drawn: {sheet.reason}", file=sys.stderr)
             else:
-                sheets[key] = sheet
-    return [sheets[key] for key in asked if key in sheets], len(asked) - len(sheets)
-
-
-def asked_in(roll: Roll, entries: Sequence[HandedIn]) -> dict[str, tuple[HandedIn, str]]:
-    """What each student has handed in, and the name, by the key of the submission; of partners, by each one's id."""
-    names, asked = roll.names(), dict[str, tuple[HandedIn, str]]()
-    for entry in entries:
-        partners = [member for member in roll.members if member.key == entry.key]
-        if len(partners) == 1:
-            asked[entry.key] = entry, names[entry.key]
-        else:
-            asked |= {member.id: (entry, member.called) for member in partners}
-    return asked
+                sheets.append(sheet)
+    ids = [student.id for student in students]
+    return sorted(sheets, key=lambda sheet: ids.index(sheet.key)), len(students) - len(sheets)
 
 
 def scan(options: argparse.Namespace) -> int:
@@ -161,13 +149,8 @@ def scan(options: argparse.Namespace) -> int:
     print_note("no answers", [sheet.name for student, sheet in key.items() if student not in answers])
     if task:
         roll, who = read_roll(options.marks, assignment), who_decides(None)
-        # All, before any gets points: partners by their ids, and who has handed in otherwise since.
-        members = {
-            student: [member for member in roll.members if member.id == student]
-            or [member for member in roll.members if member.key == student]
-            or find_students(roll, student)
-            for student in right
-        }
+        # All, before any gets points.
+        members = {student: find_students(roll, student) for student in right}
         for student, n in right.items():
             points = round(task.points * n / key[student].n, 2)
             why = f"sitting: {n} of {key[student].n} answers"

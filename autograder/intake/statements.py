@@ -107,16 +107,12 @@ def statements_in(sources: Sources, contract: Contract) -> Iterator[Statement]:
                 yield Statement(component, numbers[node][0], module, lines)
 
 
-def long_pieces(text: str, contract: Contract, least: int = LEAST_SIZE) -> set[int]:
-    """The numbers of a module's expressions and functions that have at least so many nodes."""
-    return {*_long_pieces(text, frozenset(contract.methods), least)}
-
-
 @lru_cache(maxsize=256)  # what students get is compared with each submission
-def _long_pieces(text: str, fixed: frozenset[str], least: int) -> set[int]:
+def long_pieces(text: str, fixed: tuple[str, ...], least: int = LEAST_SIZE) -> frozenset[int]:
+    """The numbers of a module's expressions and functions of at least so many nodes; see `numbered`."""
     _, numbers = numbered(text, fixed)
     pieces = ast.expr, ast.FunctionDef
-    return {number for node, (number, size) in numbers.items() if isinstance(node, pieces) and size >= least}
+    return frozenset(number for node, (number, n) in numbers.items() if isinstance(node, pieces) and n >= least)
 
 
 def code_of_tests(folder: Path, contract: Contract) -> dict[int, str]:
@@ -126,7 +122,7 @@ def code_of_tests(folder: Path, contract: Contract) -> dict[int, str]:
         for path in sorted(top.rglob("*.py")):
             name = path.relative_to(top if top is folder else TESTING.parent).as_posix()
             if not name.startswith(NOT_HANDED_OUT):
-                pieces |= dict.fromkeys(long_pieces(path.read_text(encoding="utf-8"), contract), name)
+                pieces |= dict.fromkeys(long_pieces(path.read_text(encoding="utf-8"), contract.methods), name)
     return pieces
 
 
@@ -136,7 +132,7 @@ def find_copied(intake: Intake, modules: Collection[str], contract: Contract, of
     Whole functions are compared, and whole expressions wherever they stand: a value that is named, wrapped or looped
     over stays the same.
     """
-    given = set[int]().union(*(long_pieces(text, contract) for _, text in intake.release.values()))
+    given = set[int]().union(*(long_pieces(text, contract.methods) for _, text in intake.release.values()))
     copies: dict[int, tuple[str, int, int]] = {}  # module, line and size
     notes = []
     for module in sorted(modules):
