@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
@@ -24,30 +23,13 @@ from ..grading.submission import open_grader
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..platforms.platform import Student
-from .arguments import CLASS, RUNNING, Commands, add_command, class_in, print_note
+from .arguments import class_in, print_note
 from .marks import THEN, task_of, who_decides
 
 if TYPE_CHECKING:  # needs PyTorch, which other commands do without
     from ..own_work.sheets import Sheet
 
 SECONDS = 600.0  # wall time of one student's sheet, before it is given up: a safety net
-
-
-def add_commands(commands: Commands) -> None:
-    """The command and its flags."""
-    example = "submissions --roster roster.csv --output oral"
-    parser = add_command(commands, "ask", ask, example, (*RUNNING, *CLASS[1:], "jobs"))
-    parser.add_argument("folder", type=Path, nargs="?", help="a platform's download; not needed with --scan")
-    parser.add_argument("--output", type=Path, default=Path("oral"), help="folder for the pages; default: oral")
-    name = "name of a sitting, such as its date; the pages go into sitting-NAME in the output folder"
-    parser.add_argument("--sitting", metavar="NAME", help=name)
-    parser.add_argument("--scan", type=Path, metavar="CSV", help="with --sitting: the answers, to be marked")
-    hunt = "a bug hunt instead: the student's own component with one line changed, to be found on paper in 15 minutes"
-    parser.add_argument("--hunt", action="store_true", help=hunt)
-    task = "with --scan: the task that gets points in proportion to correct answers; default: the sitting's, if any"
-    parser.add_argument("--task", metavar="NUMBER", help=task)
-    marks = "with --task: the folder that grade-class has written; default: marks"
-    parser.add_argument("--marks", type=Path, default=Path("marks"), help=marks)
 
 
 def ask(options: argparse.Namespace) -> int:

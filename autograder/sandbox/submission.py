@@ -19,7 +19,7 @@ from .kept import Budget, Notices, Output
 from .session import Session
 from .worker.failures import AT_IMPORT
 from .worker.messages import DTYPE_NAMES, Encoder
-from .worker.mirror import RemoteModule, build, call
+from .worker.mirror import RemoteModule
 from .zygote import Zygote
 
 PAIRS = 60
@@ -71,7 +71,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         `testing.case.SubmissionUnderTest` has the arguments. Raises SubmissionError, as all of these methods.
         """
         target = {"component": component, "isolated": isolated}
-        made = build(self.session(component), component, target, args, kwargs, DTYPE_NAMES[dtype] if dtype else None)
+        made = self.session(component).build(component, target, args, kwargs, DTYPE_NAMES[dtype] if dtype else None)
         if dtype and any(parameter.dtype != dtype for parameter in made.parameters()):
             raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")
         return made
@@ -79,14 +79,14 @@ class Sandbox(AbstractContextManager["Sandbox"]):
     def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
         """Calls the submission's function "module.name"."""
         target = {"component": component, "isolated": isolated, "stand_in": None}
-        return call(self.session(component), component, target, args, kwargs)
+        return self.session(component).call(component, target, args, kwargs)
 
     def apply(self, name: str, subject: RemoteModule | str, *args: object, isolated: bool = True) -> object:
         """Calls a stand-in that is a function, with an object or a component "module.name" of the submission."""
         if not isinstance(subject, str):
             return subject.call("forward", args, {}, name)
         target = {"component": subject, "isolated": isolated, "stand_in": name}
-        return call(self.session(subject), subject, target, args, {})
+        return self.session(subject).call(subject, target, args, {})
 
     def session(self, component: str) -> Session:
         """A living session for a call on behalf of `component`.
