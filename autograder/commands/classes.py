@@ -11,7 +11,7 @@ from foundation.processes import ask_forked
 from foundation.texts import counted, printable
 from foundation.whole_files import check_file, check_folder
 
-from ..classroom.entries import Roll, write_roll
+from ..classroom.entries import ROLL, Roll
 from ..classroom.grading import INTAKE_SECONDS, Change, Results, change_of, grade_class, hold
 from ..classroom.marks import NOTHING, Mark, Result, decisions_in, mark_of, results_of
 from ..classroom.similarity import find_matches, read_class
@@ -130,7 +130,7 @@ def grade(options: argparse.Namespace) -> int:
     roll, entries = class_in(options, assignment, options.output)
     stored = Results(options.output, conditions.seeds)
     print_sandbox_gaps(assignment)
-    write_roll(roll, options.output)  # so that people can decide while it runs
+    write_json(options.output / ROLL, roll.model_dump(mode="json"))  # so that people can decide while it runs
     if options.shard:
         return grade_share(entries, conditions, stored, options)
     book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)

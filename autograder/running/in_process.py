@@ -11,7 +11,7 @@ from torch import nn
 from foundation.assignment_file import Assignment
 
 from ..course.assignment_code import stand_ins_of
-from ..intake.sources import Locate, Sources, adapt, check_syntax, in_module
+from ..intake.sources import Locate, Sources, adapt, in_module
 from ..sandbox.worker.loading import Package
 from ..sandbox.worker.running import compile_nothing, parameters_of, settings_kept
 from ..testing.arguments import quotes
@@ -20,10 +20,7 @@ _numbers = itertools.count()
 
 
 class InProcessSubmission:
-    """The submission in this very process, where a debugger can follow every step.
-
-    What the Python that grades cannot read is refused, too, where a newer one runs.
-    """
+    """The submission in this very process, where a debugger can follow every step."""
 
     def __init__(self, sources: Sources, assignment: Assignment, locate: Locate = in_module) -> None:
         """Takes the modules to be tested, the assignment with their contract, and where a student finds a line."""
@@ -31,9 +28,8 @@ class InProcessSubmission:
         self._stand_ins = stand_ins_of(assignment)
         compile_nothing()
         name = f"submission_{next(_numbers)}"
-        check = partial(check_syntax, version=assignment.python)
         adapted, modules = adapt(sources, assignment.contract), assignment.contract.modules
-        self.package = Package(adapted, modules, self._stand_ins, name, settings_kept, check=check)
+        self.package = Package(adapted, modules, self._stand_ins, name, settings_kept)
         self._quotes = {
             path: partial(_quote, module, text, locate)
             for module, (path, text) in sources.items()

@@ -160,12 +160,6 @@ def enter_landlock() -> None:
         os.close(ruleset)
 
 
-def import_common() -> None:
-    """Imports what submissions commonly import."""
-    for name in COMMON.split():
-        import_quietly(name)
-
-
 def import_quietly(name: str) -> None:
     """Imports a module if there is one of that name; "package.name" may also be a name in a package."""
     package, _, member = name.rpartition(".")
