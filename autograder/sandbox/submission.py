@@ -54,9 +54,9 @@ class Sandbox(AbstractContextManager["Sandbox"]):
     ) -> None:
         sources = searched(sources)
         self.sources, self.contract = sources, assignment.contract
-        self._sources, self._assignment, self._zygote, self.locate = sources, assignment, zygote, locate
+        self._sources, self.assignment, self.zygote, self.locate = sources, assignment, zygote, locate
         self.budget = Budget(assignment.limits, is_fair)
-        self._output = Output(assignment.limits.output_kb << 10)
+        self.printed = Output(assignment.limits.output_kb << 10)
         self.notices = Notices()
         self._sessions: dict[bool, Session] = {}  # by whether it is strict
         self._uses_at_import: set[bool] = set()  # where modules are imported before what is forbidden refuses
@@ -109,8 +109,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         if not self._serves(sources, is_strict):
             self._end(is_strict)
             kept, self._descriptors = self._descriptors, ()
-            shared = (self.budget, self._output, self.notices, self.locate)
-            session = Session(self._zygote, sources, self._assignment, *shared, kept, is_strict=is_strict)
+            session = Session(self, sources, kept, is_strict=is_strict)
             self._sessions[is_strict] = session
             if self._layers not in (None, session.layers):
                 raise SandboxUnavailableError(f"the layers of the sandbox fell from {self._layers} to {session.layers}")
@@ -161,7 +160,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
             session = self._session_with(sources, is_strict)
             session.request(component, "import", {"module": module}, Encoder(), lambda answer: None)
         except (SubmissionTimeoutError, SubmissionDiedError) as error:
-            if self.budget.seconds >= self._assignment.limits.total_seconds:  # not this module's fault alone
+            if self.budget.seconds >= self.assignment.limits.total_seconds:  # not this module's fault alone
                 raise
             return f"ended its process when it was imported: {error.message}"
         except SubmissionError:
@@ -176,7 +175,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
     @property
     def output(self) -> str:
         """The submission's output so far, cleaned and cut."""
-        return self._output.text()
+        return self.printed.text()
 
     def restart(self) -> None:
         """Ends the workers; the next call gets a fresh one. All objects are gone."""
