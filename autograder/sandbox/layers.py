@@ -9,8 +9,6 @@ programs for the supported processors are compiled with libseccomp in advance an
 that grading needs neither libseccomp nor a compiler (see `docs/explanation/decisions-sandbox.md`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import functools

@@ -1,7 +1,5 @@
 """A submission in a worker, as a `testing.case.SubmissionUnderTest`; in another, what its own tests call."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -7,8 +7,6 @@ attributes by name and of modules (`instruments.py`). Other attributes, imports 
 are, and are found there (`autograder/intake/names.py`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import json

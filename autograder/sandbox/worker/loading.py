@@ -5,8 +5,6 @@ both: Python's own, and what students are asked to install. A worker cannot open
 before it runs; see `intake/meanings.py`.
 """
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import importlib.util

@@ -6,8 +6,6 @@ the backward pass. Of an exception it reports the kind, and no more: what leaves
 show how an implementation is written.
 """
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import json

@@ -4,8 +4,6 @@ The zygote loads libraries. A fork gives up rights, which the trusted side choos
 required layer.
 """
 
-from __future__ import annotations
-
 import builtins
 import contextlib
 import ctypes

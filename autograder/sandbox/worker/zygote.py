@@ -6,8 +6,6 @@ pid, and then with the exit status once the other side writes anything or goes a
 never wait for each other; a worker never outlives its grader, nor the zygote whoever started it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib.util
