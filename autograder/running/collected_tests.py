@@ -18,7 +18,7 @@ from tqdm import tqdm
 from foundation.assignment_file import Assignment, Task
 from foundation.processes import CPU, time_limit
 
-from ..sandbox.errors import SubmissionError, SubmissionRefusedError, SubmissionTimeoutError
+from ..sandbox.errors import SubmissionError, SubmissionRefusedError
 from ..sandbox.submission import Sandbox
 from ..testing.results import CollectionError, Outcome, State
 from .collection import Collection, item_of
@@ -33,13 +33,8 @@ mean takes as long on a slow machine.
 TOO_LONG = "checking timed out: the returned value is too large, or has too many parts, to compare"
 
 
-class CheckingTimeoutError(Exception):
-    """The test itself took too long, over answers that came in time."""
-
-
 STATES: dict[type, State] = {  # the first that fits: a MemoryError of a submission is a SubmissionError, too
-    SubmissionTimeoutError: State.TIMEOUT,
-    CheckingTimeoutError: State.TIMEOUT,
+    TimeoutError: State.TIMEOUT,
     MemoryError: State.OUT_OF_MEMORY,
     SubmissionRefusedError: State.REFUSED,
     SubmissionError: State.ERROR,
@@ -87,7 +82,7 @@ class CollectedTests(Collection):
         others = sum(max(0.0, used - SECONDS_A_FILE) for path, used in self._used.items() if path != item.path)
         left = SECONDS_A_FILE + max(0.0, SECONDS_BESIDE - others) - self._used[item.path]
         if left <= 0:
-            raise CheckingTimeoutError(TOO_LONG)
+            raise TimeoutError(TOO_LONG)
         began = time.process_time()
         struck: list[float] = []
         try:
@@ -99,7 +94,7 @@ class CollectedTests(Collection):
                 self.exhausted_by.append(item.nodeid)
                 if isinstance(self.submission, Sandbox):
                     self.submission.restart()  # it may have been in the middle of an answer
-                raise CheckingTimeoutError(TOO_LONG)
+                raise TimeoutError(TOO_LONG)
 
     def run(
         self, submission: Sandbox, seed: int, show_progress: bool = False, only: str = ""
