@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
-from foundation.assignment_file import Assignment, Task
+from foundation.assignment_file import Assignment
 from foundation.processes import CPU, time_limit
 
 from ..sandbox.errors import SubmissionError, SubmissionRefusedError
@@ -44,8 +44,8 @@ STATES: dict[type, State] = {  # the first that fits: a MemoryError of a submiss
 class CollectedTests(Collection):
     """The tests of some tasks, as they run on a sandboxed submission, within limits of time."""
 
-    def __init__(self, assignment: Assignment, tasks: Iterable[Task] | None = None) -> None:
-        """Collects the tests of an assignment, or of some tasks. Raises: CollectionError where that cannot be done."""
+    def __init__(self, assignment: Assignment) -> None:
+        """Collects the tests of an assignment. Raises: CollectionError where that cannot be done."""
         self.exhausted_by: list[str] = []  # ids of the tests that took too long on the last submission
         self._used: Counter[Path] = Counter()  # CPU time by file
         self._is_fresh = True
@@ -54,9 +54,8 @@ class CollectedTests(Collection):
             if not any(mark.name == "given" or mark.name.startswith("task_") for mark in test.iter_markers()):
                 where = f"{test.path.name}:{(test.location[1] or 0) + 1}: {test.name}"
                 raise CollectionError(f"{where}: no task's mark; remove the test, or mark it, such as task_1_2")
-        tested = [task for task in (assignment.tasks if tasks is None else tasks) if task.has_component_tests]
         self._of_task: dict[str, list[pytest.Function]] = {}
-        for task in tested:
+        for task in (task for task in assignment.tasks if task.has_component_tests):
             self._of_task[task.marker] = [test for test in self.items if test.get_closest_marker(task.marker)]
             for name in {item.name for item in task.items} - {*map(item_of, self._of_task[task.marker])}:
                 fault = f"assignment.toml: task {task.number}: no test names the item {name!r}"

@@ -181,7 +181,8 @@ def test_a_test_of_no_task_stops_everything(tmp_path):
 
 @pytest.mark.slow
 def test_damage_by_another_component_is_forgiven(reference, assignment, zygote):
-    tests = CollectedTests(assignment, [task for task in assignment.tasks if task.number in ("1.3", "1.5")])
+    assignment = replace(assignment, tasks=tuple(t for t in assignment.tasks if t.number in ("1.3", "1.5")))
+    tests = CollectedTests(assignment)
     path, text = reference["attention"]
     with Sandbox({**reference, "attention": (path, text + DAMAGE)}, assignment, zygote=zygote) as sandbox:
         outcomes = {marker: ends for some in tests.run(sandbox, seed=3) for marker, ends in some.items()}
