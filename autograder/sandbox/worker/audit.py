@@ -14,7 +14,6 @@ import os
 import re
 import sys
 import sysconfig
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
@@ -23,10 +22,9 @@ from typing import Any
 import torch
 
 from .failures import AT_IMPORT, IN_GRAPH, ForbiddenShortcut
-from .instruments import BY_NAME, COMPUTED, NESTED, OF_CLASS, REPLACED, VALUE
+from .instruments import BY_NAME, COMPUTED, NESTED, OF_CLASS, REPLACED, TABLES, VALUE
 from .messages import MAGIC, PREFIX
 
-TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("audit.toml").read_text(encoding="utf-8"))
 HARMLESS = r"torch\._[a-z]\w*"
 """Names of which there are hundreds: many of these use up nobody else's places."""
 MOST, MOST_OF_ONE, MOST_HARMLESS = 400, 3, 40
