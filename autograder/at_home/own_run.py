@@ -1,9 +1,8 @@
 """A pytest plugin, for a student's own run and for all component tests: the submission, random inputs, markers.
 
-Here the submission runs in this very process, so a debugger can follow it. Grading hands tests one that lives in
-another process instead (`autograder.running.collection`); they cannot tell the two apart. An own run ends with the
-rubric items that are earned, and the tasks that are still to be written. Of each task, the most telling failure is
-shown, with what separates the calls that fail from those that do not.
+The submission runs in this very process, so a debugger can follow it. An own run ends with the rubric items that are
+earned, and the tasks that are still to be written. Of each task, the most telling failure is shown, with what separates
+the calls that fail from those that do not.
 """
 
 import os

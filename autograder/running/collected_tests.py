@@ -1,7 +1,7 @@
 """Component tests, collected once, and run on one sandboxed submission after the other.
 
-Trusted code compares what a submission has returned, and an odd answer could keep it busy for ever. So it gets some
-CPU time: far more than all tests need together, about six seconds.
+Trusted code compares what a submission has returned, and an odd answer could keep it busy for ever. So its time has
+limits.
 """
 
 import sys
