@@ -79,6 +79,11 @@ def read_object(answer: Answer) -> ObjectReply:
     return reply
 
 
+def read_call(answer: Answer) -> CallReply:
+    """Checks the reply to a call."""
+    return shaped(CallReply, answer.result)
+
+
 def read_gradients(answer: Answer, inputs: Sequence[Kind]) -> list[Tensor | None]:
     """Checks the reply to backward; a gradient has the shape and dtype of its input, or is None."""
     result, sent = answer.result, answer.decoder.tensors

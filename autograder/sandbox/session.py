@@ -27,7 +27,7 @@ from .errors import (
     submission_error,
 )
 from .kept import MOST_NOTICES, Lines, scrubbed
-from .replies import CallReply, read_gradients, read_object, read_reply, shaped
+from .replies import CallReply, read_call, read_gradients, read_object, read_reply
 from .worker.messages import REPLY_LIMITS, VERBS, Answer, Encoder, ProtocolError, pack, read_frame
 from .worker.mirror import KEPT_RESULTS, Link
 from .zygote import Ending, Zygote, has_hung_up
@@ -54,7 +54,7 @@ class Session(Link):
     """One worker with one submission loaded; its objects are gone once it is not alive."""
 
     read_object = staticmethod(read_object)
-    read_gradients = staticmethod(read_gradients)
+    read_call, read_gradients = staticmethod(read_call), staticmethod(read_gradients)
 
     def __init__(self, sandbox: Sandbox, sources: Sources, descriptors: Sequence[int], *, is_strict: bool) -> None:
         """Takes the sandbox that it is of; the worker gets the descriptors, which are closed here.
@@ -101,10 +101,6 @@ class Session(Link):
             self.end("the worker did not start")
             raise SandboxUnavailableError(f"a worker could not be started: {error.message}") from error
         return zygote.containment.in_force(reached)
-
-    def read_call(self, answer: Answer) -> CallReply:
-        """Checks the reply to a call."""
-        return shaped(CallReply, answer.result)
 
     def draw_seed(self) -> int:
         """A seed for one call, from torch's global generator, hashed so that it does not show the generator's state."""
