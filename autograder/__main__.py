@@ -4,10 +4,10 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from foundation.command_line import Parser, print_anywhere, run_command
+from foundation.command_line import Parser, add_command, print_anywhere, run_command
 
 from .commands import ask, classes, demo, marks
-from .commands.arguments import add_command
+from .commands.arguments import OPTIONS, TYPES, known_in_code
 from .sandbox.errors import SandboxUnavailableError
 from .testing.results import CollectionError
 
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = Parser(prog="python -m autograder", description=__doc__, epilog=example)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, function in COMMANDS.items():
-        add_command(commands, name, function)
+        add_command(commands, name, function, OPTIONS, TYPES, known_in_code())
     options = parser.parse_args(arguments)
 
     def run() -> int:

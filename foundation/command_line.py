@@ -2,10 +2,12 @@
 
 import argparse
 import errno
+import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NoReturn
 
 from .texts import printable
@@ -64,6 +66,36 @@ def at_least(lowest: int, highest: int | None = None) -> Callable[[str], int]:
 
 
 positive = at_least(1)
+TYPES: Mapping[str, Callable[[str], Any]] = {"path": Path, "integer": int, "number": float, "positive": positive}
+"""Of options in TOML, by name."""
+
+
+def add_command(
+    commands: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    options: Mapping[str, Any],
+    types: Mapping[str, Callable[[str], Any]] = {},
+    known: Mapping[str, Mapping[str, Any]] = {},
+) -> None:
+    """Adds a command to those of a parser, with its options in TOML; of those that are `one_of`, one has to be given.
+
+    The docstring of what runs it describes it. Code adds further types, and settings that it knows, by option.
+    """
+    text, about = inspect.getdoc(run) or name, options[name]  # there are no docstrings in optimized code
+    summary = text.partition("\n")[0].removesuffix(".")
+    parser = commands.add_parser(name, help=summary[0].lower() + summary[1:], description=text)
+    parser.epilog = f"example: {parser.prog} {about['example']}"
+    parser.set_defaults(run=run)
+    shared = {option: options["shared"][option] for option in about["shared"]}
+    own = {option: shared.get(option, {}) | settings for option, settings in about.get("options", {}).items()}
+    groups = {True: parser.add_mutually_exclusive_group(required=True)} if "one_of" in str(own) else {}
+    for option, settings in {**shared, **own}.items():
+        settings = {**settings, **known.get(option, {})}
+        place = groups.get(settings.pop("one_of", False), parser)
+        if "type" in settings:
+            settings["type"] = {**TYPES, **types}[settings["type"]]
+        place.add_argument(option, **settings)
 
 
 def print_anywhere() -> None:

@@ -2,17 +2,16 @@
 
 import argparse
 import contextlib
-import inspect
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from foundation.assignment_file import Assignment, read_assignment, released_folder
 from foundation.assignment_tables import TIME
-from foundation.command_line import Parser, UserError, at_least, positive
+from foundation.command_line import UserError, at_least
 from foundation.places import ASSIGNMENT_FILE, ROOT, SKELETON, TEST_REFERENCES
 from foundation.processes import usable_cores
 from foundation.texts import first_of, printable
@@ -54,8 +53,7 @@ def _share(text: str) -> tuple[int, int]:
     raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
 
 
-TYPES = {"path": Path, "integer": int, "number": float, "positive": positive, "days": at_least(0, MOST_DAYS)}
-TYPES |= {"time": _time_with_zone, "reason": _reason, "share": _share}
+TYPES = {"days": at_least(0, MOST_DAYS), "time": _time_with_zone, "reason": _reason, "share": _share}
 
 
 def known_in_code() -> dict[str, dict[str, Any]]:
@@ -68,26 +66,6 @@ def known_in_code() -> dict[str, dict[str, Any]]:
     defaults = {"--assignment": ASSIGNMENT_FILE, "--references": TEST_REFERENCES, "--release": release}
     known = {option: {"choices": names} for option, names in choices.items()}
     return known | {option: {"default": value} for option, value in [*defaults.items(), ("--jobs", usable_cores())]}
-
-
-def add_command(
-    commands: "argparse._SubParsersAction[Parser]", name: str, run: Callable[[argparse.Namespace], int]
-) -> None:
-    """Adds a command with its options. The docstring of what runs it describes it; its help ends with an example."""
-    text, about = inspect.getdoc(run) or name, OPTIONS[name]  # there are no docstrings in optimized code
-    summary = text.partition("\n")[0].removesuffix(".")
-    example = f"example: python -m autograder {name} {about['example']}"
-    parser = commands.add_parser(name, help=summary[0].lower() + summary[1:], description=text, epilog=example)
-    parser.set_defaults(run=run)
-    known, shared = known_in_code(), {option: OPTIONS["shared"][option] for option in about["shared"]}
-    own = {option: shared.get(option, {}) | settings for option, settings in about.get("options", {}).items()}
-    groups = {True: parser.add_mutually_exclusive_group(required=True)} if "one_of" in str(own) else {}
-    for option, settings in {**shared, **own}.items():
-        settings = {**settings, **known.get(option, {})}
-        place = groups.get(settings.pop("one_of", False), parser)
-        if "type" in settings:
-            settings["type"] = TYPES[settings["type"]]
-        place.add_argument(option, **settings)
 
 
 def class_in(options: argparse.Namespace, assignment: Assignment, output: Path | None) -> tuple[Roll, list[HandedIn]]:
