@@ -105,37 +105,28 @@ def print_anywhere() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def with_output(command: Callable[[], int]) -> int:
-    """Runs a command and writes out what it has printed, here, where a failure can still be reported.
+def run_command(program: str, command: Callable[[], int], others: Mapping[type[Exception], int] = {}) -> int:
+    """Runs a command, which returns the exit status; what goes wrong is one line that begins with the program's name.
 
-    The exit status is the command's; 0 where its reader goes away first, as `| head` does.
+    The status is 2 for a user's mistake and for a file that cannot be read or written, INTERRUPTED after Ctrl-C, and
+    for `others` among the exceptions what stands there. What was printed is written out here, where a failure can still
+    be reported; that its reader goes away first, as `| head` does, is none.
     """
     status = 0
     try:
         status = command()
         if sys.stdout is not None:  # the process may have been started without one
             sys.stdout.flush()
-    except OSError as error:
-        if error.filename is None:  # of the output; what was not written would make Python fail once more as it ends
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            raise
-    return status
-
-
-def run_command(program: str, command: Callable[[], int], others: Mapping[type[Exception], int] = {}) -> int:
-    """Runs a command, which returns the exit status; what goes wrong is one line that begins with the program's name.
-
-    The status is 2 for a user's mistake and for a file that cannot be read or written, INTERRUPTED after Ctrl-C, and
-    for `others` among the exceptions what stands there.
-    """
-    try:
-        return with_output(command)
+        return status
     except UserError as error:
         message, status = str(error), 2
     except tuple(others) as error:
         message, status = str(error), next(others[kind] for kind in others if isinstance(error, kind))
     except OSError as error:
+        if error.filename is None:  # of the output; what was not written would make Python fail once more as it ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return status
         if error.filename is None and error.errno not in NO_ROOM:
             raise
         message, status = f"{error.filename or 'output'}: {error.strerror or error}", 2
