@@ -2,10 +2,12 @@
 
 import argparse
 import errno
+import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NoReturn
 
 from .texts import printable
@@ -64,6 +66,36 @@ def at_least(lowest: int, highest: int | None = None) -> Callable[[str], int]:
 
 
 positive = at_least(1)
+TYPES: Mapping[str, Callable[[str], Any]] = {"path": Path, "integer": int, "number": float, "positive": positive}
+"""Of options in TOML, by name."""
+
+
+def add_command(
+    commands: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    options: Mapping[str, Any],
+    types: Mapping[str, Callable[[str], Any]] = {},
+    known: Mapping[str, Mapping[str, Any]] = {},
+) -> None:
+    """Adds a command to those of a parser, with its options in TOML; of those that are `one_of`, one has to be given.
+
+    The docstring of what runs it describes it. Code adds further types, and settings that it knows, by option.
+    """
+    text, about = inspect.getdoc(run) or name, options[name]  # there are no docstrings in optimized code
+    summary = text.partition("\n")[0].removesuffix(".")
+    parser = commands.add_parser(name, help=summary[0].lower() + summary[1:], description=text)
+    parser.epilog = f"example: {parser.prog} {about['example']}"
+    parser.set_defaults(run=run)
+    shared = {option: options["shared"][option] for option in about["shared"]}
+    own = {option: shared.get(option, {}) | settings for option, settings in about.get("options", {}).items()}
+    groups = {True: parser.add_mutually_exclusive_group(required=True)} if "one_of" in str(own) else {}
+    for option, settings in {**shared, **own}.items():
+        settings = {**settings, **known.get(option, {})}
+        place = groups.get(settings.pop("one_of", False), parser)
+        if "type" in settings:
+            settings["type"] = {**TYPES, **types}[settings["type"]]
+        place.add_argument(option, **settings)
 
 
 def print_anywhere() -> None:
@@ -73,37 +105,28 @@ def print_anywhere() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def with_output(command: Callable[[], int]) -> int:
-    """Runs a command and writes out what it has printed, here, where a failure can still be reported.
+def run_command(program: str, command: Callable[[], int], others: Mapping[type[Exception], int] = {}) -> int:
+    """Runs a command, which returns the exit status; what goes wrong is one line that begins with the program's name.
 
-    The exit status is the command's; 0 where its reader goes away first, as `| head` does.
+    The status is 2 for a user's mistake and for a file that cannot be read or written, INTERRUPTED after Ctrl-C, and
+    for `others` among the exceptions what stands there. What was printed is written out here, where a failure can still
+    be reported; that its reader goes away first, as `| head` does, is none.
     """
     status = 0
     try:
         status = command()
         if sys.stdout is not None:  # the process may have been started without one
             sys.stdout.flush()
-    except OSError as error:
-        if error.filename is None:  # of the output; what was not written would make Python fail once more as it ends
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            raise
-    return status
-
-
-def run_command(program: str, command: Callable[[], int], others: Mapping[type[Exception], int] = {}) -> int:
-    """Runs a command, which returns the exit status; what goes wrong is one line that begins with the program's name.
-
-    The status is 2 for a user's mistake and for a file that cannot be read or written, INTERRUPTED after Ctrl-C, and
-    for `others` among the exceptions what stands there.
-    """
-    try:
-        return with_output(command)
+        return status
     except UserError as error:
         message, status = str(error), 2
     except tuple(others) as error:
         message, status = str(error), next(others[kind] for kind in others if isinstance(error, kind))
     except OSError as error:
+        if error.filename is None:  # of the output; what was not written would make Python fail once more as it ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return status
         if error.filename is None and error.errno not in NO_ROOM:
             raise
         message, status = f"{error.filename or 'output'}: {error.strerror or error}", 2

@@ -1,10 +1,12 @@
-"""Files that are written whole or not at all, and checks of a destination before the work begins."""
+"""Files that are written whole or not at all, archives, and checks of a destination before the work begins."""
 
 import errno
+import io
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,6 +59,19 @@ def write_whole(path: Path, content: bytes | str) -> None:
     """Writes a file whole or not at all; text as UTF-8, with its line ends as they are."""
     with in_one_piece(path) as unfinished:
         unfinished.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+
+
+def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
+    """Make an archive with sorted names, one fixed time, and fixed modes; `programs` may be executed."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path in sorted(files):
+            member = zipfile.ZipInfo(path)  # its time is 1980, the earliest that the format knows
+            member.compress_type = zipfile.ZIP_DEFLATED
+            member.create_system = 3  # Unix
+            member.external_attr = (0o100755 if path in programs else 0o100644) << 16
+            archive.writestr(member, files[path], compresslevel=9)
+    return buffer.getvalue()
 
 
 def is_stream(path: Path) -> bool:

@@ -2,10 +2,11 @@
 
 import argparse
 import sys
+import tomllib
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
-from foundation.command_line import Parser, UserError, print_anywhere, run_command
+from foundation.command_line import Parser, UserError, add_command, print_anywhere, run_command
 from foundation.places import ROOT
 from foundation.texts import first_of
 
@@ -17,12 +18,18 @@ from .skeleton import ASSIGNMENT_FILE, Project, ReleaseError
 from .update import run_update
 
 FAILED_CHECK = 1
+OPTIONS = tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command. Return the exit status: 0; 1 for a failed gate or check; 2 for bad input."""
     print_anywhere()
-    options = make_parser().parse_args(arguments)
+    description = "Make what students get from the annotated reference, and check it."
+    parser = Parser(prog="python -m release", description=description, epilog="example: python -m release build")
+    commands = parser.add_subparsers(required=True, metavar="build | update")
+    for name, function in {"build": run_build, "update": run_update}.items():
+        add_command(commands, name, function, OPTIONS, known={"--root": {"default": ROOT}})
+    options = parser.parse_args(arguments)
 
     def command() -> int:
         try:
@@ -34,38 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
     return run_command("release", command)
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the commands with their flags."""
-    parser = Parser(
-        prog="python -m release",
-        description="Make what students get from the annotated reference, and check it.",
-        epilog="example: python -m release build",
-    )
-    commands = parser.add_subparsers(required=True, metavar="build | update")
-    build = commands.add_parser(
-        "build",
-        help="strip, run the gates, write student/ and dist/",
-        description="Strip the reference, run every gate, and only then write student/ and dist/.",
-    )
-    index_help = "index of CPU-only builds of PyTorch, for students and Gradescope (default: pip's own settings there)"
-    build.add_argument("--torch-index", default="", metavar="URL", help=index_help)
-    update = commands.add_parser(
-        "update",
-        help="bring the last build into a student's folder",
-        description="Merge what was built last into a folder that a student has worked in. Answers stay. Where both "
-        "have changed the same lines, the student's file stays, and the release's is put beside it as FILE.new. A "
-        "backup of all changed files goes into before-update-N.zip.",
-        epilog="example: python -m release update students/anna",
-    )
-    update.add_argument("student_folder", type=Path, help="the unpacked archive")
-    for command, run in ((build, run_build), (update, run_update)):
-        command.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
-        command.set_defaults(run=run)
-    return parser
-
-
 def run_build(options: argparse.Namespace) -> int:
-    """Make the release, run the gates, and put it in place if all pass."""
+    """Strip the reference, run every gate, and write student/ and dist/ if all pass."""
     root, project = options.root, Project(options.root, options.torch_index)
     if places := places_of_dropped_tasks(root, read_assignment(root / ASSIGNMENT_FILE)):
         raise ReleaseError("\n".join(places))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import HANDED_OUT
-from foundation.whole_files import write_whole
+from foundation.whole_files import make_zip, write_whole
 
 from . import packing
 from .contents import PROGRAMS, check_corpus, collect_gradescope, collect_instructor, collect_kit, read_given
@@ -92,14 +92,14 @@ def make_release(project: Project) -> Release:
     }
     outputs = skeleton.placed | {f"{assignment.package}/{path}": content for path, content in handout.items()}
     if course:
-        handed_out = {**course.release, HANDED_OUT: packing.make_zip(course.release)}
+        handed_out = {**course.release, HANDED_OUT: make_zip(course.release)}
         archives[packing.NOTEBOOKS_ZIP] = {f"{NOTEBOOKS_FOLDER}/{path}": text for path, text in handed_out.items()}
         kept = {f"{packing.NOTEBOOK_SOURCES}/{assignment.name}/{path}": text for path, text in course.source.items()}
         solved = [path for path in kept if path.endswith(".ipynb")]
         archives[packing.INSTRUCTOR_ZIP] |= {f"instructor/{path}": kept[path] for path in solved}
         shipped = f"{NOTEBOOKS_FOLDER}/release/{assignment.name}"
         outputs |= kept | {f"{shipped}/{path}": text for path, text in course.release.items()}
-    outputs |= {f"dist/{name}": packing.make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
+    outputs |= {f"dist/{name}": make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
     sums = {path: packing.checksum(content) for path, content in sorted(outputs.items())}
     outputs[MANIFEST] = f"{json.dumps(sums, indent=2, ensure_ascii=False)}\n".encode()
     return Release(skeleton, archives, outputs, course)

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from foundation.assignment_file import Assignment
 from foundation.places import HANDED_OUT, REFERENCES, SECRET, term_secret
+from foundation.whole_files import make_zip
 
 from . import packing
 from .handout import files_for_assistants
@@ -46,7 +47,7 @@ def collect_kit(project: Project, skeleton: Skeleton, beside: Mapping[str, bytes
     """Collect all files of the students' archive by path, the skeleton in a folder with what is `beside` it."""
     kit = {**collect_tests(project, skeleton.assignment, SCORER), **beside, **skeleton.placed, ".gitignore": NOT_KEPT}
     kit |= read_folders(project.root, CORPUS) | files_for_assistants(skeleton.assignment)
-    kit[HANDED_OUT] = packing.make_zip(kit)
+    kit[HANDED_OUT] = make_zip(kit)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}
 
 

@@ -1,8 +1,7 @@
 """The texts beside the notebooks: the README.md of the students' archive, AGENTS.md, and guide.html.
 
 An instructor writes the handouts, `templates/handout.md` has what these fill in. AGENTS.md has what the course allows
-coding assistants to do. A file can ask an assistant for something; it cannot make it comply, and a student can remove
-it. What marks should say about understanding has to be asked in other ways: `python -m autograder ask`.
+coding assistants to do.
 
 guide.html has the ideas, worked examples, pictures and glossary of the notebooks, for those who work in files. It is
 one page, with its pictures beside it; formulas are MathML.

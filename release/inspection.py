@@ -19,7 +19,7 @@ from .handout import PICTURES
 from .legible import opaque_in
 from .notebooks import FOLDER, HELPER, PREDICTIONS, SUPPORT
 from .packing import ARCHIVES, GRADESCOPE_ZIP, Audience, audience_of
-from .skeleton import ASSIGNMENT_FILE, REFERENCE, Project
+from .skeleton import REFERENCE, Project
 
 KINDS = {
     "ours": rf"(?:assignment|autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)|{COMPONENT_TESTS}/\w+\.(?:py|toml)"
@@ -135,10 +135,7 @@ def _place(path: str, release: Release) -> str:
 
 
 def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
-    """Return a line for each place that names a task that the assignment does not have, or for which no test is left.
-
-    Of tasks with tests, a line for each item that none of these names.
-    """
+    """Return a line for each place of a task that the assignment does not have, or for which no test is left."""
     files = [place for name in _SOURCES for place in [root / name, *sorted((root / name).rglob("*"))]]
     texts = {
         path: path.read_text(encoding="utf-8", errors="replace")
@@ -149,8 +146,8 @@ def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
     texts = {path: text for path, text in texts.items() if path.suffix != ".svg" or path.name in prose}  # those shown
     marks = [match["number"] for text in texts.values() for match in _MARK.finditer(text)]
     tests = [text for path, text in texts.items() if path.parent == (root / TESTS)]
-    judged = [task for task in assignment.tasks if task.has_component_tests]
-    untested = [task for task in judged if not any(task.marker in test for test in tests)]
+    tested = {task.marker for task in assignment.tasks if any(task.marker in test for test in tests)}
+    untested = [task for task in assignment.tasks if task.has_component_tests and task.marker not in tested]
     known = {task.number for task in assignment.tasks}
     unknown = {number.upper().replace("_", ".") for number in marks} - known
     reasons = dict.fromkeys(sorted(unknown), "which is not in assignment.toml")
@@ -165,12 +162,4 @@ def places_of_dropped_tasks(root: Path, assignment: Assignment) -> list[str]:
             others = [task.number for task in assignment.tasks if path.parent == root / TESTS and task.marker in text]
             stay = f"; keep what tests {' and '.join(others)} there" if others and number in unknown else ""
             faults += [f"{path.relative_to(root)}:{n}: names task {number}, {reason}{stay}" for n in lines]
-    toml = texts[root / ASSIGNMENT_FILE]
-    for task in judged:
-        own = "\n".join(test for test in tests if task.marker in test)
-        for item in task.items if own else ():
-            if f'"{item.name}"' not in own:  # perhaps a test of another task's file did
-                place = toml.find(f'"{item.name}"', toml.find(f'number = "{task.number}"'))
-                line = toml.count("\n", 0, place) + 1
-                faults.append(f"{ASSIGNMENT_FILE}:{line}: task {task.number}: no test names the item {item.name!r}")
     return faults

@@ -9,13 +9,14 @@ import io
 import re
 import tomllib
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
 from foundation.places import COMPONENT_TESTS
+from foundation.whole_files import make_zip
 
 from .handout import TEMPLATES
 
@@ -49,19 +50,6 @@ _DIST_INFO = {
     "WHEEL": "Wheel-Version: 1.0\nGenerator: release\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     "entry_points.txt": "[pytest11]\nassignment = {module}\n",
 }
-
-
-def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
-    """Make an archive with sorted names, one fixed time, and fixed modes; `programs` may be executed."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for path in sorted(files):
-            member = zipfile.ZipInfo(path)  # its time is 1980, the earliest that the format knows
-            member.compress_type = zipfile.ZIP_DEFLATED
-            member.create_system = 3  # Unix
-            member.external_attr = (0o100755 if path in programs else 0o100644) << 16
-            archive.writestr(member, files[path], compresslevel=9)
-    return buffer.getvalue()
 
 
 def audience_of(path: str) -> Audience:

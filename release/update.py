@@ -18,9 +18,9 @@ from pathlib import Path
 import nbformat
 
 from foundation.places import HANDED_OUT
-from foundation.whole_files import write_whole
+from foundation.whole_files import make_zip, write_whole
 
-from .packing import NOTEBOOKS_ZIP, STUDENT_ZIP, make_zip
+from .packing import NOTEBOOKS_ZIP, STUDENT_ZIP
 from .skeleton import ReleaseError
 
 CONFLICTS = 1
@@ -44,7 +44,12 @@ class Change:
 
 
 def run_update(options: argparse.Namespace) -> int:
-    """Return 0 where everything could be merged, 1 where conflicts are left to the student."""
+    """Bring the last build into a student's folder.
+
+    Merge what was built last into a folder that a student has worked in. Answers stay. Where both have changed the same
+    lines, the student's file stays, and the release's is put beside it as FILE.new. A backup of all changed files goes
+    into before-update-N.zip. The exit status is 1 where conflicts are left to the student.
+    """
     folder = unpacked_in(options.student_folder)
     handed_out = folder / HANDED_OUT
     old = read_zip(handed_out)

@@ -26,7 +26,7 @@ def rehearse(train_epoch: Callable[..., Any], tensors: dict[str, Tensor]) -> lis
     first at most; that is infinite where those in training are random.
     """
     [model] = _kept
-    batch = Batch(**tensors)
+    batch: Any = Batch(**tensors)
 
     def predict(is_training: bool = False) -> Tensor:
         model.train(is_training)

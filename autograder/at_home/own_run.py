@@ -1,9 +1,8 @@
 """A pytest plugin, for a student's own run and for all component tests: the submission, random inputs, markers.
 
-Here the submission runs in this very process, so a debugger can follow it. Grading hands tests one that lives in
-another process instead (`autograder.running.collection`); they cannot tell the two apart. An own run ends with the
-rubric items that are earned, and the tasks that are still to be written. Of each task, the most telling failure is
-shown, with what separates the calls that fail from those that do not.
+The submission runs in this very process, so a debugger can follow it. An own run ends with the rubric items that are
+earned, and the tasks that are still to be written. Of each task, the most telling failure is shown, with what separates
+the calls that fail from those that do not.
 """
 
 import os
@@ -24,10 +23,10 @@ from foundation.texts import last_lines, with_its_comment
 
 from ..intake.names import find_mentions, to_be_read
 from ..intake.sources import IntakeError, read_sources
-from ..running.collection import IS_COLLECTED, call_test, case_of, classify, dtype_of, item_of
-from ..running.in_process import InProcessSubmission, telling_if_long
+from ..running.collection import IS_COLLECTED, call_test, classify, dtype_of, item_of
+from ..running.in_process import InProcessSubmission
 from ..testing import contrast
-from ..testing.case import Case, SubmissionUnderTest, default_dtype
+from ..testing.case import default_dtype
 from ..testing.observation import side_by_side
 from ..testing.results import (
     LOOK_AT,
@@ -47,8 +46,8 @@ NOT_SHOWN, TO_DO = "more failed", "still to be written"
 WIDTH = 80
 """Columns of a terminal: a task that is still to be written gets one line."""
 QUESTIONS = LOOK_AT.strip(), OBSERVED.strip()
-SUBMISSION, SEED = pytest.StashKey[SubmissionUnderTest](), pytest.StashKey[int]()
-"""The code under test, and the seed of all random inputs."""
+SEED = pytest.StashKey[int]()
+"""Of all random inputs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -86,16 +85,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (files[item.path], item_of(item) != SIDE_EFFECTS))
 
 
-@pytest.fixture(scope="session")
-def submission(request: pytest.FixtureRequest) -> SubmissionUnderTest:
-    """The code under test."""
-    return request.config.stash[SUBMISSION]
-
-
 @pytest.fixture
-def case(request: pytest.FixtureRequest) -> Case:
-    """Random inputs of a test."""
-    return case_of(request.node, request.config.stash[SEED])
+def submission() -> None:
+    """Names what tests are called with, by `call_test`; so does `case`."""
+
+
+case = submission
 
 
 class OwnRun:
@@ -130,8 +125,7 @@ class OwnRun:
         self._failed: set[str] = set()  # test functions
         self._beyond: dict[str, bool] = {}  # see `call_test`
         self._hinted: list[Task] = []  # tasks for which there may be a hint
-        self._screen = os.fdopen(os.dup(2), "w")  # before pytest captures what is printed
-        config.stash[SUBMISSION] = InProcessSubmission(self._sources, assignment)
+        self._submission = InProcessSubmission(self._sources, assignment)
 
     def pytest_report_header(self) -> str:
         """Names the submission, and the options that repeat the run."""
@@ -153,7 +147,7 @@ class OwnRun:
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool:
         """Calls a test as grading does."""
-        call_test(pyfuncitem, self._config.stash[SUBMISSION], self._config.stash[SEED], self._beyond)
+        call_test(pyfuncitem, self._submission, self._config.stash[SEED], self._beyond)
         return True
 
     @pytest.hookimpl(wrapper=True)
@@ -197,12 +191,6 @@ class OwnRun:
             if error is not None and kept is not None:
                 error.__traceback__ = kept
         return pytest.ExceptionInfo.from_exception(raised)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        """Says which test is running, if it takes long."""
-        with telling_if_long(item.name, self._screen):
-            yield
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """Gives no letter to what is still to be written."""

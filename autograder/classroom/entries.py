@@ -16,7 +16,7 @@ from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
 from foundation.texts import printable
 
-from ..grading.record import Model, write_json
+from ..grading.record import Model
 from ..intake.submission import name_of
 from ..platforms.download import PLATFORMS, read_download
 from ..platforms.platform import UNDECIDED, HandedIn, Line, Stray, Student
@@ -170,11 +170,6 @@ def _with_submission(
     )
 
 
-def write_roll(roll: Roll, output: Path) -> None:
-    """Writes the roll beside the records. Raises: OSError where that fails."""
-    write_json(output / ROLL, roll.model_dump(mode="json"))
-
-
 def read_roll(output: Path, assignment: Assignment) -> Roll:
     """The roll beside the records. Raises: UserError where there is none, or one of another assignment."""
     try:
@@ -194,7 +189,10 @@ def find_students(roll: Roll, text: str) -> tuple[Student, ...]:
     """The student whom an id or a name means, or all partners of a group or an entry. Raises: UserError for others."""
     students = [student for student in roll.members if student.id == text]
     if not students and plain(text):  # accents and the order of code points do not count
-        students = [student for student in roll.members if plain(text) in map(plain, _names_of(student))]
+        for student in roll.members:
+            handed_in = student.entry, name_of(Path(student.entry)), student.key
+            names = *student.ids.values(), *turned(student.name), student.group, student.id, *handed_in
+            students += [student] * (plain(text) in map(plain, names))
     if not students:
         expected = "expected an id, an e-mail address, a name, a group or an entry, as `list-class` shows them"
         raise UserError(f"{printable(text, 60)}: no student of the class is called so; {expected}")
@@ -202,8 +200,3 @@ def find_students(roll: Roll, text: str) -> tuple[Student, ...]:
         ids = ", ".join(student.id for student in students[:5])
         raise UserError(f"{printable(text, 60)}: {len(students)} students are called so; name one by id: {ids}")
     return tuple(students)
-
-
-def _names_of(student: Student) -> tuple[str, ...]:
-    names = *student.ids.values(), *turned(student.name), student.group
-    return (*names, student.id, student.entry, name_of(Path(student.entry)), student.key)

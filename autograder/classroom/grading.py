@@ -1,12 +1,9 @@
 """Grades a class: what has to be done for each submission, in children that use one grader, and what counts then.
 
-A submission has to run where there is no finished result of what it is now: after a change of its files, of tests,
-limits, references, packages or the grader's code that decides outcomes. After a change of points, thresholds, credit or
-titles alone, its stored outcomes are weighed anew; see `grading.provenance`. Results that change no mark count from
-now on, others on demand.
+A submission has to run where there is no finished result of what it is now, or else its stored outcomes are weighed
+anew; see `grading.provenance`. Results that change no mark count from now on, others on demand.
 
-A submission that breaks its child or the zygote stops no other. Children send records, which this process stores in the
-folder of marks, each in one piece or not at all. What the term's secret has not sealed is not read.
+A submission that breaks its child or the zygote stops no other. Children send records, which this process stores.
 
     records/KEY.json    what counts for a submission
     waiting/KEY.json    another result of the same files, which would change its mark, and waits for `--keep`

@@ -188,11 +188,6 @@ def last_of(submissions: Sequence[HandedIn]) -> HandedIn | None:
     return times[max(times)] if times and len(times) == len(submissions) else None
 
 
-def spelled(name: str) -> str:
-    """A name in any capitals, with one space between words."""
-    return " ".join(unicodedata.normalize("NFC", name.replace("_", " ")).casefold().split())
-
-
 def plain(name: str) -> str:
     """A name as its letters and digits only, without case and accents."""
     decomposed = unicodedata.normalize("NFKD", name.casefold())
@@ -206,7 +201,9 @@ def turned(name: str) -> list[str]:
 
 
 def _forms(kind: str, name: str) -> tuple[tuple[str, str], tuple[str, str]]:
-    return (kind, spelled(name)), (f"plain {kind}", plain(name))
+    """A name in any capitals, with one space between words, and as `plain` has it."""
+    spelled = unicodedata.normalize("NFC", name.replace("_", " ")).casefold()
+    return (kind, " ".join(spelled.split())), (f"plain {kind}", plain(name))
 
 
 def _called(fits: Iterable[Students]) -> str:

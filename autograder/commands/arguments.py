@@ -2,17 +2,17 @@
 
 import argparse
 import contextlib
-import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import tomllib
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from foundation.assignment_file import Assignment, read_assignment, released_folder
 from foundation.assignment_tables import TIME
-from foundation.command_line import Parser, UserError, positive
-from foundation.places import ASSIGNMENT_FILE, REFERENCES, ROOT, SKELETON, TEST_REFERENCES
+from foundation.command_line import UserError, at_least
+from foundation.places import ASSIGNMENT_FILE, ROOT, SKELETON, TEST_REFERENCES
 from foundation.processes import usable_cores
 from foundation.texts import first_of, printable
 
@@ -23,16 +23,12 @@ from ..grading.submission import Conditions
 from ..platforms.download import PLATFORMS
 from ..platforms.platform import HandedIn
 from ..reports.class_page import MOST_NAMES
+from ..reports.exports import IMPORTING
 from ..sandbox.layers import LEVELS, why_no_namespaces
 from ..sandbox.zygote import packages_for
 
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
-
-RUNNING = ("seed", "assignment", "release", "level")
-"""Options of every command that runs submissions."""
-GRADING = (*RUNNING, "references")
-CLASS = ("folder", "roster", "layout", "deadline")
-"""What reading a class takes; see `platforms.download`."""
+OPTIONS = tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
+MOST_DAYS = 1000  # more than any term has
 
 
 def _time_with_zone(text: str) -> datetime:
@@ -43,49 +39,33 @@ def _time_with_zone(text: str) -> datetime:
     raise argparse.ArgumentTypeError(f"{text!r}: expected {TIME.expected}")
 
 
-def _shared_options() -> dict[str, dict[str, Any]]:
+def _reason(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("expected a reason")
+    return text
+
+
+def _share(text: str) -> tuple[int, int]:
+    """The number of a share, and how many there are."""
+    number, _, of = text.partition("/")
+    if number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
+        return int(number), int(of)
+    raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
+
+
+TYPES = {"days": at_least(0, MOST_DAYS), "time": _time_with_zone, "reason": _reason, "share": _share}
+
+
+def known_in_code() -> dict[str, dict[str, Any]]:
+    """Choices and defaults that `options.toml` cannot have."""
     try:
         release = released_folder()
     except UserError:  # for the command itself to report
         release = SKELETON
-    deadline = "of clones, grade the last commit before it and grace_hours, such as 2026-12-18T23:59+01:00"
-    roster = "students, as CSV with a heading: the platform's export, or id,name"
-    return {
-        "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
-        "deadline": {"type": _time_with_zone, "metavar": "TIME", "help": deadline},
-        "folder": {"type": Path, "help": "a platform's download, unpacked, or one entry per submission"},
-        "jobs": {"type": positive, "default": usable_cores(), "help": "submissions at a time; default: one per core"},
-        "layout": {"choices": PLATFORMS, "help": "default: recognised from the names"},
-        "level": {"default": "auto", "choices": LEVELS, "help": "level of containment; default: the best that works"},
-        "output": {"type": Path, "default": Path("marks"), "help": "default: marks"},
-        "references": {"type": Path, "default": TEST_REFERENCES, "help": f"default: {REFERENCES}"},
-        "release": {"type": Path, "default": release, "help": f"the skeleton; default: {release.name}/"},
-        "roster": {"type": Path, "metavar": "CSV", "help": roster},
-        "seed": {"type": int, "help": "seed for the tests' random inputs; default: derived from the term's secret"},
-    }
-
-
-def add_command(
-    commands: Commands,
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    example: str,
-    options: Iterable[str] = (),
-) -> argparse.ArgumentParser:
-    """The parser of a command with some of the shared options, described by the docstring of what runs it.
-
-    Its help ends with an example of its arguments.
-    """
-    text = inspect.getdoc(run) or name  # there are no docstrings in optimized code
-    summary = text.partition("\n")[0].removesuffix(".")
-    summary = summary[0].lower() + summary[1:]
-    example = f"example: python -m autograder {name} {example}"
-    parser = commands.add_parser(name, help=summary, description=text, epilog=example)
-    parser.set_defaults(run=run)
-    shared = _shared_options()
-    for option in options:
-        parser.add_argument(option if option == "folder" else f"--{option}", **shared[option])
-    return parser
+    choices = {"--layout": PLATFORMS, "--level": LEVELS, "--for": IMPORTING}
+    defaults = {"--assignment": ASSIGNMENT_FILE, "--references": TEST_REFERENCES, "--release": release}
+    known = {option: {"choices": names} for option, names in choices.items()}
+    return known | {option: {"default": value} for option, value in [*defaults.items(), ("--jobs", usable_cores())]}
 
 
 def class_in(options: argparse.Namespace, assignment: Assignment, output: Path | None) -> tuple[Roll, list[HandedIn]]:

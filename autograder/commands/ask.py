@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
@@ -17,15 +15,15 @@ from foundation.processes import Ended, ask_forked
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import Roll, find_students, read_roll
+from ..classroom.entries import find_students, read_roll
 from ..classroom.grading import hold
 from ..classroom.marks import NOTHING, Decision, decide, decisions_in
 from ..grading.provenance import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in
-from ..platforms.platform import HandedIn
-from .arguments import CLASS, RUNNING, Commands, add_command, class_in, print_note
+from ..platforms.platform import Student
+from .arguments import class_in, print_note
 from .marks import THEN, gives_none, task_of, who_decides
 
 if TYPE_CHECKING:  # needs PyTorch, which other commands do without
@@ -34,23 +32,6 @@ if TYPE_CHECKING:  # needs PyTorch, which other commands do without
 OF_SITTING = "sitting: "
 """Begins the reason of points that a sitting gives: the next scan may change them."""
 SECONDS = 600.0  # wall time of one student's sheet, before it is given up: a safety net
-
-
-def add_commands(commands: Commands) -> None:
-    """The command and its flags."""
-    example = "submissions --roster roster.csv --output oral"
-    parser = add_command(commands, "ask", ask, example, (*RUNNING, *CLASS[1:], "jobs"))
-    parser.add_argument("folder", type=Path, nargs="?", help="a platform's download; not needed with --scan")
-    parser.add_argument("--output", type=Path, default=Path("oral"), help="folder for the pages; default: oral")
-    name = "name of a sitting, such as its date; the pages go into sitting-NAME in the output folder"
-    parser.add_argument("--sitting", metavar="NAME", help=name)
-    parser.add_argument("--scan", type=Path, metavar="CSV", help="with --sitting: the answers, to be marked")
-    hunt = "a bug hunt instead: the student's own component with one line changed, to be found on paper in 15 minutes"
-    parser.add_argument("--hunt", action="store_true", help=hunt)
-    task = "with --scan: the task that gets points in proportion to correct answers; default: the sitting's, if any"
-    parser.add_argument("--task", metavar="NUMBER", help=task)
-    marks = "with --task: the folder that grade-class has written; default: marks"
-    parser.add_argument("--marks", type=Path, default=Path("marks"), help=marks)
 
 
 def ask(options: argparse.Namespace) -> int:
@@ -97,39 +78,28 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
     from ..own_work.sheets import Examiner, Sheet
 
     roll, entries = class_in(options, assignment, options.output)
-    asked, sheets = asked_in(roll, entries), dict[str, Sheet]()
+    handed_in, sheets = {entry.key: entry for entry in entries}, list[Sheet]()
+    students = [member for member in roll.members if member.key]  # partners have a sheet each
     tqdm.monitor_interval = 0  # its thread would be forked along
     with hold(options.output), open_grader(assignment, TEST_REFERENCES, options.level) as grader:
         examiner = Examiner(grader, seeds, options.sitting or "", options.hunt)
 
-        def draw(key: str) -> Sheet:
-            entry, name = asked[key]
+        def draw(student: Student) -> Sheet:
             try:
-                return examiner.sheet(key, name, take_in(entry.source, options.release, assignment))
+                intake = take_in(handed_in[student.key].source, options.release, assignment)
+                return examiner.sheet(student.id, student.called, intake)
             except IntakeError as error:
-                return Sheet(key, name, reason=str(error))
+                return Sheet(student.id, student.called, reason=str(error))
 
-        answers = ask_forked(list(asked), draw, SECONDS, options.jobs)
-        for key, sheet in tqdm(answers, "students", len(asked), unit="student", disable=None):
+        answers = ask_forked(students, draw, SECONDS, options.jobs)
+        for student, sheet in tqdm(answers, "students", len(students), unit="student", disable=None):
             if isinstance(sheet, Ended):
                 grader.renew()
-                where = printable(asked[key][0].entry)
-                print(f"autograder: {where}: no questions were drawn: {sheet.reason}", file=sys.stderr)
+                print(f"autograder: {student.entry}: no questions were drawn: {sheet.reason}", file=sys.stderr)
             else:
-                sheets[key] = sheet
-    return [sheets[key] for key in asked if key in sheets], len(asked) - len(sheets)
-
-
-def asked_in(roll: Roll, entries: Sequence[HandedIn]) -> dict[str, tuple[HandedIn, str]]:
-    """What each student has handed in, and the name, by the key of the submission; of partners, by each one's id."""
-    names, asked = roll.names(), dict[str, tuple[HandedIn, str]]()
-    for entry in entries:
-        partners = [member for member in roll.members if member.key == entry.key]
-        if len(partners) == 1:
-            asked[entry.key] = entry, names[entry.key]
-        else:
-            asked |= {member.id: (entry, member.called) for member in partners}
-    return asked
+                sheets.append(sheet)
+    ids = [student.id for student in students]
+    return sorted(sheets, key=lambda sheet: ids.index(sheet.key)), len(students) - len(sheets)
 
 
 def scan(options: argparse.Namespace) -> int:
@@ -162,13 +132,8 @@ def scan(options: argparse.Namespace) -> int:
     print_note("no answers", [sheet.name for student, sheet in key.items() if student not in answers])
     if task:
         roll, who = read_roll(options.marks, assignment), who_decides(None)
-        # All, before any gets points: partners by their ids, and who has handed in otherwise since.
-        members = {
-            student: [member for member in roll.members if member.id == student]
-            or [member for member in roll.members if member.key == student]
-            or find_students(roll, student)
-            for student in right
-        }
+        # All, before any gets points.
+        members = {student: find_students(roll, student) for student in right}
         decided, kept, n_given = decisions_in(options.marks), list[str](), 0
         for student, n in right.items():
             points = round(task.points * n / key[student].n, 2)

@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.assignment_tables import LatePolicy
@@ -12,7 +11,7 @@ from foundation.processes import ask_forked
 from foundation.texts import counted, printable, wrapped
 from foundation.whole_files import check_file, check_folder
 
-from ..classroom.entries import Roll, write_roll
+from ..classroom.entries import ROLL, Roll
 from ..classroom.grading import INTAKE_SECONDS, Change, Results, change_of, grade_class, hold
 from ..classroom.marks import NOTHING, Mark, Result, decisions_in, mark_of, results_of
 from ..classroom.similarity import find_matches, read_class
@@ -28,33 +27,9 @@ from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.gradescope import as_results
 from ..reports.pages import write_pages, write_similar_page
 from ..reports.terminal import as_table
-from .arguments import CLASS, GRADING, Commands, add_command, class_in, conditions_of, print_note, print_sandbox_gaps
+from .arguments import class_in, conditions_of, print_note, print_sandbox_gaps
 
 MOST_PAIRS = 10  # similar pairs on the terminal
-
-
-def add_commands(commands: Commands) -> None:
-    """The commands and their flags."""
-    example = "submissions/anna --results results/anna.json"
-    parser = add_command(commands, "grade", grade_one, example, GRADING)
-    parser.add_argument("submission", type=Path, help="folder, .zip or notebook")
-    results = "results in Gradescope's format; default: results.json"
-    parser.add_argument("--results", type=Path, default=Path("results.json"), help=results)
-    parser.add_argument("--record", type=Path, help="write the full record too")
-    against = "compare the marks with those of an earlier record of these files, such as marks/records/anna.json"
-    parser.add_argument("--against", type=Path, metavar="RECORD", help=against)
-    example = "submissions --roster roster.csv"
-    add_command(commands, "list-class", list_download, example, (*CLASS, "assignment"))
-    compared = (*CLASS, "output", "jobs", "assignment", "release")
-    add_command(commands, "similar", similar, f"{example} --output marks", compared)
-    options = (*GRADING, *CLASS, "output", "jobs")
-    parser = add_command(commands, "grade-class", grade, f"{example} --output marks", options)
-    shard = "grade only this share of the submissions, such as 2/8, into the same folder; then run it without"
-    parser.add_argument("--shard", type=share, metavar="I/N", help=shard)
-    parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
-    parser.add_argument("--again", action="store_true", help="grade everything again; changes wait for --keep")
-    book = "write the marks into nbgrader's gradebook too: the folder of its course"
-    parser.add_argument("--to-nbgrader", metavar="COURSE", help=book)
 
 
 def grade_one(options: argparse.Namespace) -> int:
@@ -156,7 +131,7 @@ def grade(options: argparse.Namespace) -> int:
     roll, entries = class_in(options, assignment, options.output)
     stored = Results(options.output, conditions.seeds)
     print_sandbox_gaps(assignment)
-    write_roll(roll, options.output)  # so that people can decide while it runs
+    write_json(options.output / ROLL, roll.model_dump(mode="json"))  # so that people can decide while it runs
     if options.shard:
         return grade_share(entries, conditions, stored, options)
     book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
@@ -192,14 +167,6 @@ def grade(options: argparse.Namespace) -> int:
         print(f"\n{as_regrade_table(changes, roll.names())}")
     is_waiting = not all(change.is_kept for change in changes.values())
     return int(is_waiting or bool(roll.to_decide) or any(result.mark.needs_review for result in results if result.mark))
-
-
-def share(text: str) -> tuple[int, int]:
-    """The number of a share and how many there are, on the command line."""
-    number, _, of = text.partition("/")
-    if number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
-        return int(number), int(of)
-    raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
 
 
 def grade_share(

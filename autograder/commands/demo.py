@@ -3,18 +3,15 @@
 import argparse
 import random
 import shutil
-from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, TEST_REFERENCES
-from foundation.whole_files import write_whole
+from foundation.whole_files import make_zip, write_whole
 
 from ..course.catalogue import apply, faults_of
 from ..grading.scoring import read_references, undo_bpe
 from ..intake.sources import read_modules
-from ..reports.exports import as_zip
-from .arguments import Commands, add_command
 
 ROSTER = "demo-roster.csv"
 """By its name a folder is known that may be made anew: no course calls its own so."""
@@ -25,12 +22,6 @@ MISTAKES = {
 }
 """Known mistakes; what else these students have not written takes no time to grade."""
 LEAVES = "\n\nimport os\n\nos._exit(0)  # would end a grader that runs in one process with it\n"
-
-
-def add_commands(commands: Commands) -> None:
-    """The command and its flags."""
-    parser = add_command(commands, "demo", demo, "--output build/demo", ("jobs",))
-    parser.add_argument("--output", type=Path, default=Path("demo"), help="default: demo")
 
 
 def demo(options: argparse.Namespace) -> int:
@@ -76,7 +67,7 @@ def make_class(assignment: Assignment) -> dict[str, bytes]:
     archives = {}
     for name, modules in sorted(classes.items()):
         files = {f"student/{module}.py": source.encode() for module, (_, source) in modules.items()}
-        archives[name] = as_zip(files | {"translations.txt": translations()} if name == "Amina" else files)
+        archives[name] = make_zip(files | {"translations.txt": translations()} if name == "Amina" else files)
     archives["Hugo"] = archives["Hugo"][: len(archives["Hugo"]) // 2]
     return archives
 

@@ -3,11 +3,10 @@
 import argparse
 import getpass
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from foundation.assignment_file import Assignment, Task, read_assignment
-from foundation.command_line import UserError, at_least
+from foundation.command_line import UserError
 from foundation.places import ROOT
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
@@ -19,64 +18,13 @@ from ..classroom.roster import read_roster
 from ..grading.provenance import seeds_of_term
 from ..grading.record import Part
 from ..platforms.platform import Student
-from ..reports.exports import IMPORTING, export, grades_of
+from ..reports.exports import export, grades_of
 from ..reports.pages import CLASS
-from .arguments import Commands, add_command, print_note
+from .arguments import print_note
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
 FIRST = "run grade-class, and export again"
-MOST_DAYS = 1000  # more than any term has
 WITHOUT_ID = "no student in the roster, or more than one, has these ids or names, so enter these marks by hand"
-
-
-def add_commands(commands: Commands) -> None:
-    """The commands and their flags."""
-    example = 'anna --task 1.3 --points 4 --why "correct except for a typing error"'
-    parser = _add_decision(commands, "override", override, example)
-    which = "its number, such as 1.3; all = each of them; whole = points for everything together, such as an oral mark"
-    parser.add_argument("--task", help=which)
-    points = parser.add_mutually_exclusive_group(required=True)
-    points.add_argument("--points", type=float, help="from 0 to what the task is worth")
-    points.add_argument("--excused", action="store_true", help="the student has no mark, and needs none")
-    item = "all points for this rubric item, and the grader's for the others; may be repeated"
-    points.add_argument("--item", action="append", metavar="NAME", help=item)
-    points.add_argument("--withdraw", action="store_true", help="the grader's points count again")
-
-    parser = _add_decision(commands, "comment", comment, 'anna "A neat solution." --task 1.3', has_reason=False)
-    parser.add_argument("text", help='"" = remove the earlier comment')
-    parser.add_argument("--task", help="its number, such as 1.3; default: the whole submission")
-
-    parser = _add_decision(commands, "late", late, 'anna --days 0 --why "ill"')
-    days = parser.add_mutually_exclusive_group(required=True)
-    days.add_argument("--days", type=at_least(0, MOST_DAYS), help="0 = in time")
-    days.add_argument("--withdraw", action="store_true", help="the platform's own time counts again")
-
-    example = "marks --for canvas --roster gradebook.csv"
-    parser = add_command(commands, "export-marks", export_class, example, ("assignment",))
-    parser.add_argument("marks", type=Path, help="the folder that `grade-class --output` has written")
-    parser.add_argument("--for", dest="platform", required=True, choices=IMPORTING, help="the platform")
-    roster = "the platform's export of students, for their ids there: its gradebook, or Moodle's grading worksheet"
-    parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
-    column = "the platform's heading of the assignment (default: that of the roster, or else the title)"
-    parser.add_argument("--column", default="", metavar="NAME", help=column)
-    parser.add_argument("--output", type=Path, help="default: the folder export/ in MARKS")
-
-
-def _add_decision(
-    commands: Commands, name: str, run: Callable[[argparse.Namespace], int], example: str, has_reason: bool = True
-) -> argparse.ArgumentParser:
-    parser = add_command(commands, name, run, example, ("assignment", "output"))
-    parser.add_argument("student", help="id, e-mail address, name, or what was handed in: for a group, all of it")
-    parser.add_argument("--by", default=None, help="who decides, which is kept; default: the user of this machine")
-    if has_reason:
-        parser.add_argument("--why", required=True, type=_reason, metavar="TEXT", help="reason, for the student too")
-    return parser
-
-
-def _reason(text: str) -> str:
-    if not text.strip():
-        raise argparse.ArgumentTypeError("expected a reason")
-    return text
 
 
 def override(options: argparse.Namespace) -> int:

@@ -1,8 +1,7 @@
 """Judges one submission: its translations by BLEU, its components by their tests in the sandbox.
 
 Nothing here imports, unpickles or evaluates any part of the submission. The judgement is a function of the
-submission, the assignment, the seed and the grader's version; clocks enforce the assignment's limits alone, and a
-safety net around our own code, which is noted when it strikes.
+submission, the assignment, the seed and the grader's version, but for limits of time.
 
 A failed task is explained by the known faults that its tests see the same of. For that they run once more, with the
 seed of the stored patterns; no mark depends on it.

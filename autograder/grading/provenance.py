@@ -5,7 +5,7 @@ costs two neighbours the same points, a disputed mark can be replayed, and the r
 that the reference earns everything. A record holds only an id of the seed, and is sealed with the secret.
 
 After a change of the grader's version a submission has to run again; after a change of the weighting its stored
-outcomes are weighed anew. Reports, class pages and the command line are left out: a change to them concerns no mark.
+outcomes are weighed anew. Reports, class pages and the command line are left out.
 """
 
 from __future__ import annotations

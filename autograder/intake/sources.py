@@ -8,7 +8,6 @@ the contract's: these are the release's, and take the components from `adapters`
 import ast
 import re
 import symtable
-import sys
 import warnings
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -165,18 +164,6 @@ def names_in(text: str) -> tuple[set[str], set[str]]:
         read |= {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_global() and symbol.is_referenced()}
         waiting += scope.get_children()
     return binds, read
-
-
-def check_syntax(path: str, text: str, version: tuple[int, int]) -> None:
-    """Checks a module against the Python that grades, where this one is newer. Raises: SyntaxError."""
-    if sys.version_info[:2] <= version or isinstance(parse(text), SyntaxError):
-        return
-    try:
-        ast.parse(text, path, feature_version=version)
-    except SyntaxError as error:
-        shown = ".".join(map(str, version))
-        place = path, error.lineno, None, text.split("\n")[(error.lineno or 1) - 1]
-        raise SyntaxError(f"{error.msg}; you are graded by Python {shown}", place) from None
 
 
 def adapt(sources: Sources, contract: Contract) -> dict[str, Source]:

@@ -107,22 +107,17 @@ def statements_in(sources: Sources, contract: Contract) -> Iterator[Statement]:
                 yield Statement(component, numbers[node][0], module, lines)
 
 
-def long_pieces(text: str, contract: Contract, least: int = LEAST_SIZE) -> set[int]:
-    """The numbers of a module's expressions and functions that have at least so many nodes; not of texts."""
-    return {*_long_pieces(text, frozenset(contract.methods), least)}
-
-
 @lru_cache(maxsize=256)  # what students get is compared with each submission
-def _long_pieces(text: str, fixed: frozenset[str], least: int) -> set[int]:
+def long_pieces(text: str, fixed: tuple[str, ...], least: int = LEAST_SIZE) -> frozenset[int]:
+    """The numbers of a module's expressions and functions of at least so many nodes; see `numbered`."""
     _, numbers = numbered(text, fixed)
-    long = {
-        node for node, (_, size) in numbers.items() if isinstance(node, (ast.expr, ast.FunctionDef)) and size >= least
-    }
+    pieces = ast.expr, ast.FunctionDef
+    long = {node for node, (_, size) in numbers.items() if isinstance(node, pieces) and size >= least}
     for node in numbers:
         match node:
             case ast.JoinedStr() | ast.Call(ast.Attribute(ast.Constant(str()))):  # `", ".join(…)`, of a message
                 long.difference_update(ast.walk(node))
-    return {numbers[node][0] for node in long}
+    return frozenset(numbers[node][0] for node in long)
 
 
 def code_of_tests(folder: Path, contract: Contract) -> dict[int, str]:
@@ -132,7 +127,7 @@ def code_of_tests(folder: Path, contract: Contract) -> dict[int, str]:
         for path in sorted(top.rglob("*.py")):
             name = path.relative_to(top if top is folder else TESTING.parent).as_posix()
             if not name.startswith(NOT_HANDED_OUT):
-                pieces |= dict.fromkeys(long_pieces(path.read_text(encoding="utf-8"), contract), name)
+                pieces |= dict.fromkeys(long_pieces(path.read_text(encoding="utf-8"), contract.methods), name)
     return pieces
 
 
@@ -142,7 +137,7 @@ def find_copied(intake: Intake, modules: Collection[str], contract: Contract, of
     Whole functions are compared, and whole expressions wherever they stand: a value that is named, wrapped or looped
     over stays the same.
     """
-    given = set[int]().union(*(long_pieces(text, contract) for _, text in intake.release.values()))
+    given = set[int]().union(*(long_pieces(text, contract.methods) for _, text in intake.release.values()))
     copies: dict[int, tuple[str, int, int]] = {}  # module, line and size
     notes = []
     for module in sorted(modules):

@@ -66,18 +66,17 @@ class Intake:
     origins: dict[str, list[str]] = field(default_factory=dict)  # module -> cell and line that each line comes from
     release: Sources = field(default_factory=dict)  # the modules that were handed out
 
-    def hashed(self, name: str, content: bytes) -> bytes:
-        """The content of a file, whose hash is kept."""
-        self.hashes[name] = hashlib.sha256(content).hexdigest()
-        return content
-
     def read(self, tree: Tree, path: str, name: str, limit: int | None = None) -> bytes:
         """The content of a file in a tree, whose hash is kept by its name here. Raises: RefusedError."""
+        content = b""
         try:
-            return self.hashed(name, tree.read(path, limit))
+            content = tree.read(path, limit)
+            return content
         except RefusedError as error:  # its size is among the reasons
-            self.hashed(name, f"not read: {error}".encode())
+            content = f"not read: {error}".encode()
             raise
+        finally:
+            self.hashes[name] = hashlib.sha256(content).hexdigest()
 
     def locate(self, module: str, line: int) -> str:
         """Where the student finds a line: "layers.py, line 12", "work.ipynb, cell 7, line 3"."""

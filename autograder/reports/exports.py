@@ -6,13 +6,12 @@ A student without a score has no mark there, either: never a zero.
 import csv
 import io
 import re
-import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from foundation.texts import as_score, counted
-from foundation.whole_files import write_whole
+from foundation.whole_files import make_zip, write_whole
 
 from ..classroom.marks import PartMark, Result
 from ..classroom.roster import Index
@@ -26,7 +25,6 @@ FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff
 """The place before a formula of spreadsheets: at the beginning, or after a character that may separate cells."""
 MOST_CHARACTERS = 2_000
 IMPORTING = {name: kind.table for name, kind in PLATFORMS.items() if kind.table}
-MIDNIGHT = (1980, 1, 1, 0, 0, 0)  # the same marks make the same archive
 
 
 def grades_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[Grade]:
@@ -97,7 +95,7 @@ def export(
     archive = output / f"{platform}-feedback.zip"
     archive.unlink(missing_ok=True)  # of an earlier export
     if pages:
-        write_whole(archive, as_zip(pages))
+        write_whole(archive, make_zip(pages))
     return table, unknown, unwritten
 
 
@@ -117,12 +115,3 @@ def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]], has_mark:
 def harmless(value: Cell) -> Cell:
     """Text that a spreadsheet takes for no formula, whichever character it reads as the end of a cell."""
     return FORMULA.sub(r"\1'", value) if isinstance(value, str) and value != "-" else value
-
-
-def as_zip(files: Mapping[str, bytes]) -> bytes:
-    """An archive that depends on the files alone."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for name in sorted(files):
-            archive.writestr(zipfile.ZipInfo(name, MIDNIGHT), files[name], zipfile.ZIP_DEFLATED)
-    return content.getvalue()

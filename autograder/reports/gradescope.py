@@ -4,8 +4,7 @@
     /autograder/submission/                what the student handed in
     /autograder/results/results.json       the results; written early, and again after every part
 
-Random inputs follow from the term's secret: equal work earns equal marks, in every attempt. Due dates and
-earlier attempts are Gradescope's to show. `as_results` is what `--results` writes, too.
+Due dates and earlier attempts are Gradescope's to show. `as_results` is what `--results` writes, too.
 """
 
 import re

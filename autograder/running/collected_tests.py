@@ -1,7 +1,7 @@
 """Component tests, collected once, and run on one sandboxed submission after the other.
 
-Trusted code compares what a submission has returned, and an odd answer could keep it busy for ever. So it gets some
-CPU time: far more than all tests need together, about six seconds.
+Trusted code compares what a submission has returned, and an odd answer could keep it busy for ever. So its time has
+limits.
 """
 
 import sys
@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
-from foundation.assignment_file import Assignment, Task
+from foundation.assignment_file import Assignment
 from foundation.processes import CPU, time_limit
 
-from ..sandbox.errors import SubmissionError, SubmissionRefusedError, SubmissionTimeoutError
+from ..sandbox.errors import SubmissionError, SubmissionRefusedError
 from ..sandbox.submission import Sandbox
 from ..testing.results import CollectionError, Outcome, State
 from .collection import Collection, item_of
@@ -33,13 +33,8 @@ mean takes as long on a slow machine.
 TOO_LONG = "checking timed out: the returned value is too large, or has too many parts, to compare"
 
 
-class CheckingTimeoutError(Exception):
-    """The test itself took too long, over answers that came in time."""
-
-
 STATES: dict[type, State] = {  # the first that fits: a MemoryError of a submission is a SubmissionError, too
-    SubmissionTimeoutError: State.TIMEOUT,
-    CheckingTimeoutError: State.TIMEOUT,
+    TimeoutError: State.TIMEOUT,
     MemoryError: State.OUT_OF_MEMORY,
     SubmissionRefusedError: State.REFUSED,
     SubmissionError: State.ERROR,
@@ -49,8 +44,8 @@ STATES: dict[type, State] = {  # the first that fits: a MemoryError of a submiss
 class CollectedTests(Collection):
     """The tests of some tasks, as they run on a sandboxed submission, within limits of time."""
 
-    def __init__(self, assignment: Assignment, tasks: Iterable[Task] | None = None) -> None:
-        """Collects the tests of an assignment, or of some tasks. Raises: CollectionError where that cannot be done."""
+    def __init__(self, assignment: Assignment) -> None:
+        """Collects the tests of an assignment. Raises: CollectionError where that cannot be done."""
         self.exhausted_by: list[str] = []  # ids of the tests that took too long on the last submission
         self._used: Counter[Path] = Counter()  # CPU time by file
         self._is_fresh = True
@@ -59,9 +54,8 @@ class CollectedTests(Collection):
             if not any(mark.name == "given" or mark.name.startswith("task_") for mark in test.iter_markers()):
                 where = f"{test.path.name}:{(test.location[1] or 0) + 1}: {test.name}"
                 raise CollectionError(f"{where}: no task's mark; remove the test, or mark it, such as task_1_2")
-        tested = [task for task in (assignment.tasks if tasks is None else tasks) if task.has_component_tests]
         self._of_task: dict[str, list[pytest.Function]] = {}
-        for task in tested:
+        for task in (task for task in assignment.tasks if task.has_component_tests):
             self._of_task[task.marker] = [test for test in self.items if test.get_closest_marker(task.marker)]
             for name in {item.name for item in task.items} - {*map(item_of, self._of_task[task.marker])}:
                 fault = f"assignment.toml: task {task.number}: no test names the item {name!r}"
@@ -87,7 +81,7 @@ class CollectedTests(Collection):
         others = sum(max(0.0, used - SECONDS_A_FILE) for path, used in self._used.items() if path != item.path)
         left = SECONDS_A_FILE + max(0.0, SECONDS_BESIDE - others) - self._used[item.path]
         if left <= 0:
-            raise CheckingTimeoutError(TOO_LONG)
+            raise TimeoutError(TOO_LONG)
         began = time.process_time()
         struck: list[float] = []
         try:
@@ -99,7 +93,7 @@ class CollectedTests(Collection):
                 self.exhausted_by.append(item.nodeid)
                 if isinstance(self.submission, Sandbox):
                     self.submission.restart()  # it may have been in the middle of an answer
-                raise CheckingTimeoutError(TOO_LONG)
+                raise TimeoutError(TOO_LONG)
 
     def run(
         self, submission: Sandbox, seed: int, show_progress: bool = False, only: str = ""

@@ -7,16 +7,15 @@ need pytest's own protocol, which takes as long as a tenth of a whole grading.
 import inspect
 import io
 import re
-import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
-from typing import Any, TextIO
+from functools import partial
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from foundation.assignment_file import Assignment, Task
 from foundation.texts import with_its_comment
@@ -25,7 +24,7 @@ from ..course.assignment_code import where_to_collect
 from ..testing import contrast
 from ..testing.case import Case, SubmissionUnderTest, default_dtype
 from ..testing.results import CheckFailed, CollectionError, Outcome, State, UnreadableError
-from .in_process import InProcessSubmission, own_lines, telling_if_long
+from .in_process import InProcessSubmission, own_lines
 
 UNUSED = "terminal", "cacheprovider", "logging", "faulthandler", "capture", "unraisableexception", "threadexception"
 """Plugins of pytest that report, or look after what happens in its own process."""
@@ -43,21 +42,9 @@ class AmongOwnParts:
     """A submission whose components run among its own others, in the place of stand-ins; see `SubmissionUnderTest`."""
 
     def __init__(self, submission: SubmissionUnderTest) -> None:
-        self._submission, self.sources, self.locate = submission, submission.sources, submission.locate
-
-    def build(
-        self, component: str, *args: Any, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: Any
-    ) -> nn.Module:
-        """Make an object of a class of the submission."""
-        return self._submission.build(component, *args, dtype=dtype, isolated=False, **kwargs)
-
-    def call(self, component: str, *args: Any, isolated: bool = True, **kwargs: Any) -> Any:
-        """Call a function of the submission."""
-        return self._submission.call(component, *args, isolated=False, **kwargs)
-
-    def apply(self, name: str, subject: Any, *args: Any, isolated: bool = True) -> Any:
-        """Call a stand-in that is a function, with an object or a function of the submission."""
-        return self._submission.apply(name, subject, *args, isolated=False)
+        self.sources, self.locate = submission.sources, submission.locate
+        methods = submission.build, submission.call, submission.apply
+        self.build, self.call, self.apply = (partial(method, isolated=False) for method in methods)
 
 
 def call_test(item: pytest.Function, submission: SubmissionUnderTest, seed: int, beyond: dict[str, bool]) -> None:
@@ -122,7 +109,6 @@ class Collection:
         self.compared: dict[str, tuple[Tensor, Tensor]] = {}  # what failed comparisons were of, by node id
         self.submission: SubmissionUnderTest  # from `hand_over` on
         self.seed = 0
-        self.screen: TextIO | None = None  # of a person who is waiting
         self._problems: list[str] = []
         self._beyond: dict[str, bool] = {}  # see `call_test`
         self._observed: dict[str, tuple[str, str]] = {}  # by test function, since `hand_over`: a node id, what was seen
@@ -205,7 +191,7 @@ class Collection:
 
     def limits(self, item: pytest.Item) -> AbstractContextManager[object]:
         """A block in which a test runs."""
-        return telling_if_long(item.name, self.screen) if self.screen else nullcontext()
+        return nullcontext()
 
 
 def classify(error: BaseException | None, describe: Callable[[BaseException], tuple[State, str]]) -> tuple[State, str]:
@@ -238,7 +224,6 @@ def row_of(item: pytest.Function) -> dict[str, object]:
 def run_in_process(tests: Collection, submission: InProcessSubmission, task: Task, seed: int) -> str:
     """Runs a task's tests on code in this process, which is closed afterwards; returns what it has printed."""
     printed = io.StringIO()
-    tests.screen = sys.stdout  # nbgrader gives no points to a cell that writes to stderr
     try:
         with redirect_stdout(printed), redirect_stderr(printed):
             tests.hand_over(submission, seed)

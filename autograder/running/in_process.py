@@ -1,14 +1,9 @@
-"""A submission in this very process, and where its code is while a student waits."""
+"""A submission in this very process."""
 
 import itertools
-import sys
-import threading
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from itertools import takewhile
-from typing import Any, TextIO
+from typing import Any
 
 import torch
 from torch import nn
@@ -16,21 +11,16 @@ from torch import nn
 from foundation.assignment_file import Assignment
 
 from ..course.assignment_code import stand_ins_of
-from ..intake.sources import Locate, Sources, adapt, check_syntax, in_module
+from ..intake.sources import Locate, Sources, adapt, in_module
 from ..sandbox.worker.loading import Package
 from ..sandbox.worker.running import compile_nothing, parameters_of, settings_kept
 from ..testing.arguments import quotes
-
-LONG = 5  # seconds after which a student is told which test is running
 
 _numbers = itertools.count()
 
 
 class InProcessSubmission:
-    """The submission in this very process, where a debugger can follow every step.
-
-    What the Python that grades cannot read is refused, too, where a newer one runs.
-    """
+    """The submission in this very process, where a debugger can follow every step."""
 
     def __init__(self, sources: Sources, assignment: Assignment, locate: Locate = in_module) -> None:
         """Takes the modules to be tested, the assignment with their contract, and where a student finds a line."""
@@ -38,9 +28,8 @@ class InProcessSubmission:
         self._stand_ins = stand_ins_of(assignment)
         compile_nothing()
         name = f"submission_{next(_numbers)}"
-        check = partial(check_syntax, version=assignment.python)
         adapted, modules = adapt(sources, assignment.contract), assignment.contract.modules
-        self.package = Package(adapted, modules, self._stand_ins, name, settings_kept, check=check)
+        self.package = Package(adapted, modules, self._stand_ins, name, settings_kept)
         self._quotes = {
             path: partial(_quote, module, text, locate)
             for module, (path, text) in sources.items()
@@ -93,36 +82,3 @@ def own_lines(frames: traceback.StackSummary) -> list[str]:
     """The submission's own lines among these, with their places."""
     lines = [quotes[frame.filename](frame.lineno or 1) for frame in frames if frame.filename in quotes]
     return [line for line in lines if line]
-
-
-@contextmanager
-def telling_if_long(test: str, screen: TextIO) -> Iterator[None]:
-    """A block in which a test runs: after LONG seconds, a line names it, and where the submission is by then.
-
-    Nothing is said while a library loads, such as the part of PyTorch that its first optimizer needs: it takes seconds.
-    """
-    thread, is_over = threading.get_ident(), threading.Event()
-
-    def watch() -> None:
-        for seconds in itertools.count(LONG, LONG):
-            if is_over.wait(LONG):
-                return
-            frame = sys._current_frames().get(thread)
-            stack = traceback.extract_stack(frame) if frame else traceback.StackSummary()
-            if not is_loading(stack):
-                lines = own_lines(stack)
-                at = f"; now at {lines[-1]}" if lines else ""
-                print(f"\n{test} has been running for {seconds} seconds{at}", file=screen, flush=True)
-                return
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        yield
-    finally:
-        is_over.set()
-
-
-def is_loading(stack: traceback.StackSummary) -> bool:
-    """Return True if an import is what runs, and no line of the submission within it."""
-    frames = [frame.filename for frame in reversed(stack)]
-    return any(name.startswith("<frozen importlib") for name in takewhile(lambda name: name not in quotes, frames))

@@ -3,8 +3,6 @@
 A worker sends only text, which is cleaned, and the name of a kind, which counts only if it is one of `KINDS`.
 """
 
-from __future__ import annotations
-
 from foundation.texts import clean
 
 from .worker.failures import KINDS, ForbiddenShortcut

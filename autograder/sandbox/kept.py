@@ -1,7 +1,5 @@
 """Kept by the trusted side: a submission's lines, its output, its use of limits, and a list for a person to read."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -4,15 +4,10 @@ Layers are found by trying. Namespaces are tried here, before the zygote starts;
 reports the layers that it reached before it sees submitted code. A missing layer that is required stops the grading;
 nothing is weakened silently.
 
-The filter of system calls is an allow-list; any other call fails with EPERM, or with ENOENT where it names a file. The
-kernel runs it as a small BPF program. The programs for the supported processors are compiled with libseccomp in advance
-and kept in `seccomp_filters.json`, so that grading needs neither libseccomp nor a compiler (see
-`docs/explanation/decisions-sandbox.md`). After a change of the policy run, with pyseccomp installed:
-
-    python -m autograder.sandbox.layers
+The filter of system calls is the allow-list in `seccomp_policy.toml`. The kernel runs it as a small BPF program. The
+programs for the supported processors are compiled with libseccomp in advance and kept in `seccomp_filters.json`, so
+that grading needs neither libseccomp nor a compiler (see `docs/explanation/decisions-sandbox.md`).
 """
-
-from __future__ import annotations
 
 import contextlib
 import errno
@@ -27,6 +22,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,29 +51,7 @@ PROBE_SECONDS = 20
 
 FILTERS = Path(__file__).with_name("seccomp_filters.json")
 MACHINES = {"x86_64": "X86_64", "amd64": "X86_64", "aarch64": "AARCH64", "arm64": "AARCH64"}
-ALLOWED = """
-read readv write writev close lseek fstat
-mmap mprotect munmap mremap madvise brk
-futex rseq set_robust_list membarrier restart_syscall
-rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack
-clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times getrusage
-poll ppoll select pselect6
-getpid gettid getuid geteuid getgid getegid getresuid getresgid getcpu sched_getaffinity sched_yield uname sysinfo
-getrandom exit exit_group
-"""
-"""Calls on what a worker already holds: its memory, its pipes, its clock. None of them opens a descriptor, names a
-file, reaches another process or starts one. (fstat, not newfstatat; F_SETOWN could send signals.)"""
-MISSING = """
-open openat openat2 stat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
-"""
-"""Calls to which every file is missing: code that looks for a file of its own goes on without it."""
-F_GETFD, F_GETFL = 1, 3
-ALLOWED_WITH = (
-    ("fcntl", ((1, F_GETFD),)),
-    ("fcntl", ((1, F_GETFL),)),
-    ("prlimit64", ((0, 0), (2, 0))),  # reading one's own limits
-)
-"""Calls that are allowed only for certain values of some arguments: (position, value)."""
+POLICY: dict[str, Any] = tomllib.loads(FILTERS.with_name("seccomp_policy.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -206,7 +180,7 @@ def read_filters() -> dict[str, str]:
 
 def policy_digest() -> str:
     """Identifies the policy that a filter was compiled from."""
-    return hashlib.sha256(repr((sorted(ALLOWED.split()), sorted(MISSING.split()), ALLOWED_WITH)).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(POLICY).encode()).hexdigest()
 
 
 def compile_filter(machine: str) -> bytes:
@@ -218,10 +192,10 @@ def compile_filter(machine: str) -> bytes:
     if wanted != native:
         policy.add_arch(wanted)
         policy.remove_arch(native)
-    for name in MISSING.split():
+    for name in POLICY["missing"].split():
         with contextlib.suppress(ValueError, OSError):  # a call that this processor does not have
             policy.add_rule(pyseccomp.ERRNO(errno.ENOENT), name)
-    for name, conditions in (*((name, ()) for name in ALLOWED.split()), *ALLOWED_WITH):
+    for name, conditions in (*((name, ()) for name in POLICY["allowed"].split()), *POLICY["allowed_with"]):
         policy.add_rule(pyseccomp.ALLOW, name, *(pyseccomp.Arg(at, pyseccomp.EQ, value) for at, value in conditions))
     with tempfile.TemporaryFile() as file:
         policy.export_bpf(file)

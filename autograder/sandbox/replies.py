@@ -1,7 +1,5 @@
 """The shape of each verb's reply. A worker that replies anything else has broken the protocol and is ended."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, TypeVar

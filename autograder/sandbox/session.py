@@ -12,15 +12,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor
 
-from foundation.assignment_file import Assignment
-
 from ..intake.meanings import wanted_imports
-from ..intake.sources import Locate, Sources, file_of
+from ..intake.sources import Sources, file_of
 from .errors import (
     SandboxUnavailableError,
     SubmissionDiedError,
@@ -28,11 +26,14 @@ from .errors import (
     SubmissionTimeoutError,
     submission_error,
 )
-from .kept import MOST_NOTICES, Budget, Lines, Notices, Output, scrubbed
+from .kept import MOST_NOTICES, Lines, scrubbed
 from .replies import CallReply, read_call, read_gradients, read_object, read_reply
 from .worker.messages import REPLY_LIMITS, VERBS, Answer, Encoder, ProtocolError, pack, read_frame
 from .worker.mirror import KEPT_RESULTS, Link
 from .zygote import Ending, Zygote, has_hung_up
+
+if TYPE_CHECKING:
+    from .submission import Sandbox
 
 Made = TypeVar("Made")
 Content = dict[str, Any]
@@ -55,44 +56,33 @@ class Session(Link):
     read_object = staticmethod(read_object)
     read_call, read_gradients = staticmethod(read_call), staticmethod(read_gradients)
 
-    def __init__(
-        self,
-        zygote: Zygote,
-        sources: Sources,
-        assignment: Assignment,
-        budget: Budget,
-        output: Output,
-        notices: Notices,
-        locate: Locate,
-        descriptors: Sequence[int] = (),
-        *,
-        is_strict: bool,
-    ) -> None:
-        """Takes what `Sandbox` has; the worker gets the descriptors, which are closed here.
+    def __init__(self, sandbox: Sandbox, sources: Sources, descriptors: Sequence[int], *, is_strict: bool) -> None:
+        """Takes the sandbox that it is of; the worker gets the descriptors, which are closed here.
 
         Where it is strict, `refuse` is for components that may use nothing that is forbidden.
         """
         super().__init__()
-        self.sources, self.contract, self.methods = sources, assignment.contract, assignment.contract.methods
-        self._budget, self._output, self._notices = budget, output, notices
+        zygote, limits, budget = sandbox.zygote, sandbox.assignment.limits, sandbox.budget
+        self.sources, self.contract, self.methods = sources, sandbox.contract, sandbox.contract.methods
+        self._budget, self._output, self._notices = budget, sandbox.printed, sandbox.notices
         self._key, self._user, self._module, self._n_notices = secrets.token_hex(16), "", "", 0
         self._question = self._heard = ""  # the last one for the worker, and for the hook in it
         self._cpu_left = budget.cpu_left
         self.ended_because = ""
         self._results: deque[tuple[int, list[torch.Tensor]]] = deque(maxlen=KEPT_RESULTS)
         named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
-        self._lines = Lines(named, locate)
+        self._lines = Lines(named, sandbox.locate)
         self._descriptors = descriptors
         rules = self.contract.forbidden
         python = (*rules.python, *rules.always) if is_strict else rules.always
         self._forbidden = {"kernels": rules.kernels if is_strict else "", "python": python, "key": self._key}
-        limits = {"memory_bytes": assignment.limits.memory_mb << 20, "cpu_seconds": max(1, round(self._cpu_left))}
+        bounds = {"memory_bytes": limits.memory_mb << 20, "cpu_seconds": max(1, round(self._cpu_left))}
         content = {
             "sources": named,
             "contract": self.contract.modules,
             "internals": rules.listed,
             "operations": rules.operations,
-            "plan": {**zygote.containment.plan(), **limits},
+            "plan": {**zygote.containment.plan(), **bounds},
         }
         try:
             self.layers = self._start(zygote, content, wanted_imports(sources))

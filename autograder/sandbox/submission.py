@@ -1,7 +1,5 @@
 """A submission in a worker, as a `testing.case.SubmissionUnderTest`; in another, what its own tests call."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -19,7 +17,7 @@ from .kept import Budget, Notices, Output
 from .session import Session
 from .worker.failures import AT_IMPORT
 from .worker.messages import DTYPE_NAMES, Encoder
-from .worker.mirror import RemoteModule, build, call
+from .worker.mirror import RemoteModule
 from .zygote import Zygote
 
 PAIRS = 60
@@ -54,9 +52,9 @@ class Sandbox(AbstractContextManager["Sandbox"]):
     ) -> None:
         sources = searched(sources)
         self.sources, self.contract = sources, assignment.contract
-        self._sources, self._assignment, self._zygote, self.locate = sources, assignment, zygote, locate
+        self._sources, self.assignment, self.zygote, self.locate = sources, assignment, zygote, locate
         self.budget = Budget(assignment.limits, is_fair)
-        self._output = Output(assignment.limits.output_kb << 10)
+        self.printed = Output(assignment.limits.output_kb << 10)
         self.notices = Notices()
         self._sessions: dict[bool, Session] = {}  # by whether it is strict
         self._uses_at_import: set[bool] = set()  # where modules are imported before what is forbidden refuses
@@ -71,7 +69,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         `testing.case.SubmissionUnderTest` has the arguments. Raises SubmissionError, as all of these methods.
         """
         target = {"component": component, "isolated": isolated}
-        made = build(self.session(component), component, target, args, kwargs, DTYPE_NAMES[dtype] if dtype else None)
+        made = self.session(component).build(component, target, args, kwargs, DTYPE_NAMES[dtype] if dtype else None)
         if dtype and any(parameter.dtype != dtype for parameter in made.parameters()):
             raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")
         return made
@@ -79,14 +77,14 @@ class Sandbox(AbstractContextManager["Sandbox"]):
     def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
         """Calls the submission's function "module.name"."""
         target = {"component": component, "isolated": isolated, "stand_in": None}
-        return call(self.session(component), component, target, args, kwargs)
+        return self.session(component).call(component, target, args, kwargs)
 
     def apply(self, name: str, subject: RemoteModule | str, *args: object, isolated: bool = True) -> object:
         """Calls a stand-in that is a function, with an object or a component "module.name" of the submission."""
         if not isinstance(subject, str):
             return subject.call("forward", args, {}, name)
         target = {"component": subject, "isolated": isolated, "stand_in": name}
-        return call(self.session(subject), subject, target, args, {})
+        return self.session(subject).call(subject, target, args, {})
 
     def session(self, component: str) -> Session:
         """A living session for a call on behalf of `component`.
@@ -109,8 +107,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         if not self._serves(sources, is_strict):
             self._end(is_strict)
             kept, self._descriptors = self._descriptors, ()
-            shared = (self.budget, self._output, self.notices, self.locate)
-            session = Session(self._zygote, sources, self._assignment, *shared, kept, is_strict=is_strict)
+            session = Session(self, sources, kept, is_strict=is_strict)
             self._sessions[is_strict] = session
             if self._layers not in (None, session.layers):
                 raise SandboxUnavailableError(f"the layers of the sandbox fell from {self._layers} to {session.layers}")
@@ -161,7 +158,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
             session = self._session_with(sources, is_strict)
             session.request(component, "import", {"module": module}, Encoder(), lambda answer: None)
         except (SubmissionTimeoutError, SubmissionDiedError) as error:
-            if self.budget.seconds >= self._assignment.limits.total_seconds:  # not this module's fault alone
+            if self.budget.seconds >= self.assignment.limits.total_seconds:  # not this module's fault alone
                 raise
             ending = "took too long" if isinstance(error, SubmissionTimeoutError) else "ended its process"
             return f"{ending} when it was imported: {error.message}"
@@ -177,7 +174,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
     @property
     def output(self) -> str:
         """The submission's output so far, cleaned and cut."""
-        return self._output.text()
+        return self.printed.text()
 
     def restart(self) -> None:
         """Ends the workers; the next call gets a fresh one. All objects are gone."""

@@ -1,7 +1,5 @@
 """Starts the zygote, and workers from it. It does not import torch, so that it can run before that import."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

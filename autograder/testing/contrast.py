@@ -7,8 +7,6 @@ property are wrong and all others are right, that property leads to the mistake 
     only(calls, shown)    "in train mode: all 2 such calls are wrong, and all 9 others are right"
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

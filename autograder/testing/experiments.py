@@ -5,8 +5,6 @@ mask that is inverted? And does the result change where it should, and only ther
 parameter changes? What they show is true of this call, whatever the mistake is; they never decide about marks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, permutations
 from typing import Any

@@ -5,8 +5,6 @@ constant factor, a summand too many, a limit, weights that sum to 1 over the wro
 never what to write; where nothing is seen, a message asks its question instead. Each relation is that of a known fault.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from itertools import permutations

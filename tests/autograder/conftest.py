@@ -17,11 +17,10 @@ from autograder.classroom.grading import RECORDS, Results, grade_class
 from autograder.grading.provenance import Seeds
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.submission import Conditions, open_grader
-from autograder.reports.exports import as_zip
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, SKELETON
-from foundation.whole_files import write_whole
+from foundation.whole_files import make_zip, write_whole
 
 from ..conftest import examples_in as examples
 
@@ -103,7 +102,7 @@ def lay(tmp_path):
 
     def write(files: Mapping[str, str]) -> Path:
         for name, content in files.items():
-            packed = as_zip({"layers.py": content.encode()}) if name.endswith(".zip") else content
+            packed = make_zip({"layers.py": content.encode()}) if name.endswith(".zip") else content
             write_whole(tmp_path / "download" / name, packed)
         return tmp_path / "download"
 

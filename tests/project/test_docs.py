@@ -36,7 +36,8 @@ def text_of(name: str) -> str:
 def sources_of(package: str) -> str:
     """Of a package, and of what is given beside a student's."""
     folders = [ROOT / package, *([ROOT / "given"] if package in ("reference", "student") else [])]
-    return "\n".join(path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py"))
+    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".toml")]
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
 @cache

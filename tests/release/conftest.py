@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from foundation.places import ROOT
+from foundation.whole_files import make_zip
 from release.__main__ import main
 from release.build import Project, Release, make_release
 from release.gates import unpack, write_all
-from release.packing import make_zip
 from release.skeleton import read_folder
 
 EXAMPLE = ROOT / "tests" / "example"

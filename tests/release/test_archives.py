@@ -22,12 +22,13 @@ from benchmarks import accessibility
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy
 from foundation.places import REFERENCE, REFERENCES, ROOT, SECRET, SKELETON
+from foundation.whole_files import make_zip
 from release import gates
 from release.build import Project, Release, make_package, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, read_given
 from release.gates import archive_works, run_python, unpack
 from release.handout import NAMES, files_for_assistants, make_guide, words_of
-from release.packing import make_zip, members_of
+from release.packing import members_of
 from release.skeleton import ReleaseError
 
 from .conftest import ENGINE, ROOM, edit

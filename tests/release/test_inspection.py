@@ -16,11 +16,12 @@ import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT, term_secret
+from foundation.whole_files import make_zip
 from release.build import Project, Release, make_package
 from release.inspection import keeps_private, no_solution_survives, nothing_is_opaque, places_of_dropped_tasks
 from release.leaks import LeakFinder
 from release.legible import opaque_in
-from release.packing import make_wheel, make_zip
+from release.packing import make_wheel
 
 from .conftest import EXAMPLE, edit
 
@@ -206,16 +207,6 @@ def test_a_text_or_a_picture_that_is_shown_is_the_last_place(project: Project) -
         "docs/pictures/shown.svg:1: names task 2.3, which is not in assignment.toml",
         f"assignment/handout.md:{before + 1}: names task 2.4, which is not in assignment.toml",
     ]
-
-
-def test_an_item_that_no_test_names_any_more_is_the_only_place() -> None:
-    assignment = read_assignment()
-    [first, task, *others] = assignment.tasks
-    changed = replace(task, items=(replace(task.items[0], name="layers in order"), *task.items[1:]))
-    whole = replace(assignment, tasks=(first, changed, *others))
-    [place] = places_of_dropped_tasks(ROOT, whole)
-    assert place.startswith("assignment/assignment.toml:")
-    assert place.endswith(f": task {task.number}: no test names the item 'layers in order'")
 
 
 def test_a_release_stops_before_its_gates(project: Project, run) -> None:

@@ -7,8 +7,6 @@ attributes by name and of modules (`instruments.py`). Other attributes, imports 
 are, and are found there (`autograder/intake/names.py`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import json
@@ -24,51 +22,9 @@ from typing import Any
 import torch
 
 from .failures import AT_IMPORT, IN_GRAPH, ForbiddenShortcut
-from .instruments import BY_NAME, COMPUTED, NESTED, OF_CLASS, REPLACED, VALUE
+from .instruments import BY_NAME, COMPUTED, NESTED, OF_CLASS, REPLACED, TABLES, VALUE
 from .messages import MAGIC, PREFIX
 
-EVENTS = """
-sys._getframe sys._current_frames sys._current_exceptions sys.settrace sys.setprofile sys.addaudithook
-sys.monitoring.register_callback code.__new__ function.__new__ compile exec marshal.load marshal.loads pickle.find_class
-gc.get_objects gc.get_referrers gc.get_referents ctypes.addressof ctypes.call_function ctypes.cdata ctypes.cdata/buffer
-ctypes.dlopen ctypes.dlsym ctypes.dlsym/handle ctypes.string_at ctypes.wstring_at ctypes.PyObj_FromPtr
-"""
-"""Of Python 3.11 to 3.13."""
-READ = "tb_frame f_code gi_frame gi_code cr_frame cr_code ag_frame ag_code __code__ __defaults__ __kwdefaults__"
-WRITTEN = "__code__ __defaults__ __kwdefaults__ __class__ __bases__"
-"""Attributes whose reading and writing raises `object.__getattr__` and `object.__setattr__`; others are harmless."""
-USUAL = {
-    "dataclasses": "compile exec __code__ __defaults__ __kwdefaults__",
-    "collections.namedtuple": "compile exec sys._getframe __defaults__",
-    "typing": "compile sys._getframe __defaults__ __bases__",
-    "enum": "sys._getframe",
-    "logging": "sys._getframe f_code tb_frame compile",
-    "warnings": "sys._getframe f_code",
-    "traceback": "f_code tb_frame compile",
-    "traceback.format_stack": "sys._getframe",
-    "ast": "compile",
-    "inspect._has_code_flag": "__code__",
-    "inspect._signature_from_function": "__code__ __defaults__ __kwdefaults__",
-    "worker/instruments": "compile code.__new__",
-    "worker/audit.run_telling": "exec",
-}
-"""Events of modules, or a function, when ordinary code calls them, and of others that Python's own modules let act.
-
-A module that calls what it was given, as many of PyTorch's do, has no place here.
-"""
-LOOKED_ON = {"watch": "__code__ sys.settrace", "trace": "f_code", "look": "compile exec"}
-"""Events of functions of a stand-in that looks on while submitted code runs, as a debugger does, for questions."""
-OWN = {
-    "worker/shortcuts": "__code__ __kwdefaults__ code.__new__",
-    "worker/loading": "__code__ __defaults__ __kwdefaults__",
-    "worker/failures": "f_code",
-    "worker/messages.add": "ctypes.string_at",
-}
-"""Events that the worker causes for itself, while no line of a submission runs: of a module, or a function."""
-HAND_OUT = ("walk_tb", "currentframe", "<lambda>", "compile_telling", "run_telling", "exec_module")
-"""Functions of these modules that ordinary code does not call."""
-BY_COMPUTED_NAMES = {"getattr", "setattr", "delattr", "vars", "__dict__", "attrgetter", "__getattribute__"}
-"""What a function of a library must not use that is taken from its class, since it can get any object as its own."""
 HARMLESS = r"torch\._[a-z]\w*"
 """Names of which there are hundreds: many of these use up nobody else's places."""
 MOST, MOST_OF_ONE, MOST_HARMLESS = 400, 3, 40
@@ -109,18 +65,20 @@ def watch(files: Iterable[str], internals: str, operations: str, descriptor: int
     of_stand_ins = tuple(f"{folder}{os.sep}" for folder in getattr(stand_ins, "__path__", ()))
     quoted = {file: json.dumps(file) for file in files}
     computed, in_graph, is_usual_operation = COMPUTED, IN_GRAPH, re.compile(operations).fullmatch
-    events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
-    attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
+    events, by_name, is_internal = {*TABLES["events"].split()}, BY_NAME, re.compile(internals).fullmatch
+    read, written = ({*TABLES[kind].split()} for kind in ("read", "written"))
+    attributes = {"object.__getattr__": read, "object.__setattr__": written}
     heard = {*events, *attributes, *NAMES, ASKED, VALUE, BY_NAME, REPLACED, OF_CLASS, COMPUTED}
     usual, own, looks_on = (
-        {(place, name) for place, names in table.items() for name in names.split()} for table in (USUAL, OWN, LOOKED_ON)
+        {(place, name) for place, names in TABLES[table].items() for name in names.split()}
+        for table in ("usual", "own", "looked_on")
     )
-    hand_out, reported, most, asked = {*HAND_OUT}, set[tuple[str, int, str]](), MOST, ASKED
+    hand_out, reported, most, asked = {*TABLES["hand_out"].split()}, set[tuple[str, int, str]](), MOST, ASKED
     counts, most_of, is_harmless = dict[str, int](), (MOST_OF_ONE, MOST_HARMLESS), re.compile(HARMLESS).fullmatch
     count, is_kind, of_type, text, kind, can_call = len, issubclass, type, str, type, callable
     apply, are_all, is_any = map, all, any
     functions, properties, codes, field = FunctionType, property, CodeType, dataclasses.Field
-    uses_none = frozenset(BY_COMPUTED_NAMES).isdisjoint
+    uses_none = frozenset(TABLES["by_computed_names"].split()).isdisjoint
     code_of: dict[type, Callable[[object], CodeType]] = {
         FrameType: vars(FrameType)["f_code"].__get__,
         FunctionType: vars(FunctionType)["__code__"].__get__,

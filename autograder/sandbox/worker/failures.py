@@ -3,8 +3,6 @@
 The trusted side, which imports this before PyTorch, has the sources and quotes the lines itself.
 """
 
-from __future__ import annotations
-
 import traceback
 
 IN_GRAPH = " computed"

@@ -16,15 +16,18 @@ import dataclasses
 import functools
 import os
 import sys
+import tomllib
 import warnings
 from collections.abc import Callable, Container, Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
 
+TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("audit.toml").read_text(encoding="utf-8"))
 BY_NAME = "submission.attribute"
 """The event of a built-in function that reaches an attribute by its name; its arguments are the object and the name."""
 OF_CLASS = "submission.class"
@@ -109,27 +112,7 @@ MARKS = dict(zip((HEAR, HEAR_FIRST, HEAR_ALL), hearing(), strict=True))
 MARKS[READS] = told({ModuleType: BY_NAME, type: OF_CLASS})
 MARKS[WRITES] = told(dict.fromkeys((ModuleType, type, FunctionType, dataclasses.Field), REPLACED))
 """Stand in a syntax tree for functions: those that are told of attributes that are read and written, and the above."""
-VALUES: dict[type[ast.AST], tuple[str, ...]] = {
-    **dict.fromkeys((ast.keyword, ast.Return, ast.Yield, ast.Assign, ast.AugAssign), ("value",)),
-    ast.AnnAssign: ("annotation", "value"),
-    **dict.fromkeys((ast.List, ast.Tuple, ast.Set), ("elts",)),
-    **dict.fromkeys((ast.ListComp, ast.SetComp, ast.GeneratorExp), ("elt",)),
-    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), ("returns",)),
-    ast.arg: ("annotation",),
-    ast.arguments: ("defaults", "kw_defaults"),
-    ast.Assert: ("test", "msg"),
-    ast.BinOp: ("left", "right"),
-    ast.Call: ("args",),
-    ast.ClassDef: ("bases",),
-    ast.Compare: ("left", "comparators"),
-    ast.Dict: ("keys", "values"),
-    ast.DictComp: ("key", "value"),
-    ast.Lambda: ("body",),
-    ast.Match: ("subject",),
-    ast.NamedExpr: ("value",),
-    ast.Slice: ("lower", "upper", "step"),
-    ast.Subscript: ("slice",),
-}
+VALUES: dict[type[ast.AST], list[str]] = {getattr(ast, kind): fields for kind, fields in TABLES["values"].items()}
 """Where an expression's value may come to other code."""
 HEARD = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Await)
 """Expressions that may be modules; where one comes out of an operator, code of the submission's has returned it."""

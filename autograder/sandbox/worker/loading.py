@@ -5,8 +5,6 @@ both: Python's own, and what students are asked to install. A worker cannot open
 before it runs; see `intake/meanings.py`.
 """
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import importlib.util
@@ -51,7 +49,6 @@ class Package(MetaPathFinder, Loader):
         stand_ins: object,
         name: str = "submission",
         settings_kept: Callable[[], AbstractContextManager[None]] = nullcontext,
-        check: Callable[[str, str], None] | None = None,
     ) -> None:
         """Makes the package importable.
 
@@ -61,10 +58,9 @@ class Package(MetaPathFinder, Loader):
             stand_ins: has the stand-in for a component, if there is one, as an attribute of the same name.
             name: of the package; no other package of the process may have it.
             settings_kept: a block in which each module runs; what it sets for the whole process ends with it.
-            check: is called with the path and text of each module before it runs, and may raise.
         """
         self.sources, self.contract, self.stand_ins = sources, contract, stand_ins
-        self.name, self._settings_kept, self._check = name, settings_kept, check
+        self.name, self._settings_kept = name, settings_kept
         self.more_builtins: dict[str, Callable[..., Any]] = {}  # in place of those of `builtins_for`
         self.compile: Callable[[str, str], CodeType] = partial(compile, mode="exec", dont_inherit=True)
         self.run: Callable[[CodeType, dict[str, Any]], object] = exec
@@ -104,8 +100,6 @@ class Package(MetaPathFinder, Loader):
         linecache.cache.pop(path, None)  # the lines of an earlier text of that name
         short_name = module.__name__.removeprefix(self.name).removeprefix(".")
         try:
-            if self._check:
-                self._check(path, text)
             code = self.compile(text, path)
             own = builtins_for(self.sources, str(module.__package__))
             vars(module)["__builtins__"] = {**own, **self.more_builtins}

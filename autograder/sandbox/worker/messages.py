@@ -12,8 +12,6 @@ Arguments keep their strides (transposed, expanded). What a worker answers is de
 memory that is not there.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import math

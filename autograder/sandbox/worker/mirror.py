@@ -21,6 +21,8 @@ from .running import has_changed, keep
 _numbers = itertools.count(1)
 Kind = tuple[torch.Size, torch.dtype]
 """Of a tensor."""
+Args = tuple[object, ...]
+Kwargs = dict[str, Any]
 KEPT_RESULTS = 4
 """Results of so many calls without gradients are watched: a later call may write into them."""
 
@@ -28,12 +30,18 @@ KEPT_RESULTS = 4
 class Link:
     """The way to the process that holds the objects: the trusted side's `Session`, or a worker's `Peer`.
 
-    Each has `request`, which returns what `read` makes of the answer, a `draw_seed` for each call, `read_object`,
-    `read_call` and `read_gradients`, and `show_changes`, for arguments and earlier results that a call has changed.
+    Of a call, `component` answers for what happens; `target` is the function, or the method of a module, and the
+    stand-in that is called with it, if any, as `worker.service` reads it.
     """
 
     shows_names = False  # whether parameters have the names that they have there
     methods: Sequence[str] = ()  # that objects have beside `forward`
+    request: Callable[..., Any]  # returns what `read` makes of the answer
+    draw_seed: Callable[[], int]  # for each call
+    read_object: Callable[..., Any]
+    read_call: Callable[..., Any]
+    read_gradients: Callable[..., Any]
+    show_changes: Callable[..., None]  # of arguments and earlier results, by a call
 
     def __init__(self) -> None:
         self.last, self.released = 0, list[int]()
@@ -49,102 +57,83 @@ class Link:
         request = {"id": self.last, "verb": verb, "tensors": encoder.records, "drop": released}
         return {**request, "default": DTYPE_NAMES[torch.get_default_dtype()], **content}
 
-
-def call(
-    session: Any,
-    component: str,
-    target: dict[str, Any],
-    args: tuple[object, ...],
-    kwargs: dict[str, object],
-    module: RemoteModule | None = None,
-) -> object:
-    """Sends what has changed, calls, and connects the result with what it was computed from.
-
-    `component` answers for what happens; `target` is the function or the method of `module`, and the stand-in that is
-    called with it, if any, as `worker.service` reads it.
-    """
-    encoder = Encoder()
-    content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
-    content |= {"seed": session.draw_seed(), "grad": torch.is_grad_enabled()}
-    content["inference"] = torch.is_inference_mode_enabled()
-    arguments = [*encoder.tensors]
-    inputs: list[Tensor] = []
-    own: list[int] = []
-    for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
-        if not hasattr(tensor, "number_when_sent"):  # by which the worker knows a tensor again, whatever is in it then
-            tensor.number_when_sent = next(_numbers)  # type: ignore[attr-defined]  # tensors take attributes
-        record["object"] = int(vars(tensor)["number_when_sent"])
-        if torch.is_grad_enabled() and tensor.requires_grad:
-            record["grad"] = "leaf" if tensor.is_leaf else "branch"
-            inputs.append(tensor)
-    if module is not None:
-        changed = [[index, encoder.add(parameter)] for index, parameter in module.changed_parameters()]
-        content |= {"changed": changed, "training": module.training}
-        if torch.is_grad_enabled():
-            own = [index for index, parameter in enumerate(module.mirrored) if parameter.requires_grad]
-            inputs += [module.mirrored[index] for index in own]
-    content["parameters"] = own
-
-    def read(answer: Answer) -> object:
-        reply = session.read_call(answer)
-        if reply.graph:
-            connect(session, component, answer, inputs)
-        session.show_changes(reply, answer, arguments)
-        return answer.decoder.decode(reply.value)
-
-    result: object = session.request(component, "call", content, encoder, read)
-    return result
-
-
-def build(
-    session: Any,
-    component: str,
-    target: dict[str, Any],
-    args: tuple[object, ...],
-    kwargs: dict[str, object],
-    dtype: str | None = None,
-) -> RemoteModule:
-    """Makes an object of a class, and converts it to a dtype."""
-    encoder = Encoder()
-    content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
-    return make(session, component, "build", {**content, "dtype": dtype, "seed": session.draw_seed()}, encoder)
-
-
-def make(session: Any, component: str, verb: str, content: dict[str, Any], encoder: Encoder) -> RemoteModule:
-    """Sends a request that makes an object."""
-
-    def read(answer: Answer) -> RemoteModule:
-        reply = session.read_object(answer)
-        return RemoteModule(session, component, answer, reply.names, reply.training)
-
-    made: RemoteModule = session.request(component, verb, content, encoder, read)
-    return made
-
-
-def connect(session: Any, component: str, answer: Answer, inputs: list[Tensor]) -> None:
-    """Replaces the outputs that depend on the inputs by nodes of this process's graph.
-
-    The worker keeps its graph as long as something here may ask for its backward pass.
-    """
-    number, decoder = answer.number, answer.decoder
-    indices = [i for i, record in enumerate(decoder.records) if record.get("grad") is True]
-    outputs = tuple(decoder.tensors[index] for index in indices)
-    if not inputs or not outputs or not all(output.is_floating_point() for output in outputs):
-        raise ProtocolError("a graph without inputs or without outputs")
-    kinds = [(tensor.shape, tensor.dtype) for tensor in inputs]
-
-    def ask(seeds: Sequence[Tensor | None]) -> list[Tensor | None]:  # must not hold the outputs, which hold it
+    def call(
+        self, component: str, target: Kwargs, args: Args, kwargs: Kwargs, module: RemoteModule | None = None
+    ) -> Any:
+        """Sends what has changed, calls, and connects the result with what it was computed from."""
         encoder = Encoder()
-        given = [[index, encoder.add(seed)] for index, seed in zip(indices, seeds, strict=True) if seed is not None]
-        read = partial(session.read_gradients, inputs=kinds)
-        content = {"graph": number, "seeds": given}
-        gradients: list[Tensor | None] = session.request(component, "backward", content, encoder, read)
-        return gradients
+        content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
+        content |= {"seed": self.draw_seed(), "grad": torch.is_grad_enabled()}
+        content["inference"] = torch.is_inference_mode_enabled()
+        arguments = [*encoder.tensors]
+        inputs: list[Tensor] = []
+        own: list[int] = []
+        for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
+            if not hasattr(
+                tensor, "number_when_sent"
+            ):  # by which the worker knows a tensor again, whatever is in it then
+                tensor.number_when_sent = next(_numbers)  # type: ignore[attr-defined]  # tensors take attributes
+            record["object"] = int(vars(tensor)["number_when_sent"])
+            if torch.is_grad_enabled() and tensor.requires_grad:
+                record["grad"] = "leaf" if tensor.is_leaf else "branch"
+                inputs.append(tensor)
+        if module is not None:
+            changed = [[index, encoder.add(parameter)] for index, parameter in module.changed_parameters()]
+            content |= {"changed": changed, "training": module.training}
+            if torch.is_grad_enabled():
+                own = [index for index, parameter in enumerate(module.mirrored) if parameter.requires_grad]
+                inputs += [module.mirrored[index] for index in own]
+        content["parameters"] = own
 
-    weakref.finalize(ask, session.release, number).atexit = False
-    connected = RemoteCall.apply(ask, outputs, *inputs)  # type: ignore[no-untyped-call]  # PyTorch's
-    for index, output in zip(indices, connected, strict=True):
-        decoder.tensors[index] = output
+        def read(answer: Answer) -> object:
+            reply = self.read_call(answer)
+            if reply.graph:
+                self._connect(component, answer, inputs)
+            self.show_changes(reply, answer, arguments)
+            return answer.decoder.decode(reply.value)
+
+        return self.request(component, "call", content, encoder, read)
+
+    def build(
+        self, component: str, target: Kwargs, args: Args, kwargs: Kwargs, dtype: str | None = None
+    ) -> RemoteModule:
+        """Makes an object of a class, and converts it to a dtype."""
+        encoder = Encoder()
+        content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
+        return self.make(component, "build", {**content, "dtype": dtype, "seed": self.draw_seed()}, encoder)
+
+    def make(self, component: str, verb: str, content: dict[str, Any], encoder: Encoder) -> RemoteModule:
+        """Sends a request that makes an object."""
+
+        def read(answer: Answer) -> RemoteModule:
+            reply = self.read_object(answer)
+            return RemoteModule(self, component, answer, reply.names, reply.training)
+
+        made: RemoteModule = self.request(component, verb, content, encoder, read)
+        return made
+
+    def _connect(self, component: str, answer: Answer, inputs: list[Tensor]) -> None:
+        """Replaces the outputs that depend on the inputs by nodes of this process's graph.
+
+        The worker keeps its graph as long as something here may ask for its backward pass.
+        """
+        number, decoder = answer.number, answer.decoder
+        indices = [i for i, record in enumerate(decoder.records) if record.get("grad") is True]
+        outputs = tuple(decoder.tensors[index] for index in indices)
+        if not inputs or not outputs or not all(output.is_floating_point() for output in outputs):
+            raise ProtocolError("a graph without inputs or without outputs")
+        kinds = [(tensor.shape, tensor.dtype) for tensor in inputs]
+
+        def ask(seeds: Sequence[Tensor | None]) -> Any:  # must not hold the outputs, which hold it
+            encoder = Encoder()
+            given = [[index, encoder.add(seed)] for index, seed in zip(indices, seeds, strict=True) if seed is not None]
+            read = partial(self.read_gradients, inputs=kinds)
+            return self.request(component, "backward", {"graph": number, "seeds": given}, encoder, read)
+
+        weakref.finalize(ask, self.release, number).atexit = False
+        connected = RemoteCall.apply(ask, outputs, *inputs)  # type: ignore[no-untyped-call]  # PyTorch's
+        for index, output in zip(indices, connected, strict=True):
+            decoder.tensors[index] = output
 
 
 class RemoteCall(torch.autograd.Function):
@@ -172,7 +161,7 @@ class RemoteModule(nn.Module):
     names that they have there, as data. The contract's methods can be called beside `forward`.
     """
 
-    def __init__(self, session: Any, component: str, answer: Answer, names: list[str], training: bool) -> None:
+    def __init__(self, session: Link, component: str, answer: Answer, names: list[str], training: bool) -> None:
         super().__init__()
         self._session, self._component, self.number = session, component, answer.number
         for index, (value, record) in enumerate(zip(answer.decoder.tensors, answer.decoder.records, strict=True)):
@@ -196,19 +185,17 @@ class RemoteModule(nn.Module):
             [self._sent[index]] = keep([parameter])
         return changed
 
-    def call(
-        self, method: str, args: tuple[object, ...], kwargs: dict[str, object], stand_in: str | None = None
-    ) -> object:
+    def call(self, method: str, args: Args, kwargs: Kwargs, stand_in: str | None = None) -> object:
         """Calls a method of the object, or a stand-in with the object."""
         target = {"object": self.number, "method": method, "stand_in": stand_in}
-        return call(self._session, self._component, target, args, kwargs, self)
+        return self._session.call(self._component, target, args, kwargs, self)
 
     def forward(self, *args: object, **kwargs: object) -> object:
         """The forward pass, in the worker."""
         return self.call("forward", args, kwargs)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> RemoteModule:
-        copied = make(self._session, self._component, "copy", {"target": {"object": self.number}}, Encoder())
+        copied = self._session.make(self._component, "copy", {"target": {"object": self.number}}, Encoder())
         copied.training = self.training
         with torch.no_grad():
             for parameter, own in zip(copied.mirrored, self.mirrored, strict=False):  # a worker may send others

@@ -6,8 +6,6 @@ the backward pass. Of an exception it reports the kind, and no more: what leaves
 show how an implementation is written.
 """
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import json
@@ -24,7 +22,7 @@ from . import audit, instruments, shortcuts
 from .failures import KINDS, describe
 from .loading import Package
 from .messages import REPLY_LIMITS, VERBS, Answer, Decoder, Encoder, pack, read_frame
-from .mirror import Kind, Link, build, call
+from .mirror import Kind, Link
 from .running import settings_kept
 from .service import Content, Held, Service
 from .surroundings import harden, import_quietly, take_out_ours, write_nowhere
@@ -55,12 +53,9 @@ class Peer(Link):
         """Return an implementation of a component that is made anew: a function, or what builds objects of a class."""
         self._made += 1
         target = {"component": component, "made": self._made}
-        use = build if component.rpartition(".")[2][0].isupper() else call
+        use = self.build if component.rpartition(".")[2][0].isupper() else self.call
 
-        def implementation(*args: object, **kwargs: object) -> object:
-            return use(self, component, target, args, kwargs)
-
-        return implementation
+        return lambda *args, **kwargs: use(component, target, args, kwargs)
 
     def request(
         self, component: str, verb: str, content: Content, encoder: Encoder, read: Callable[[Answer], Any]

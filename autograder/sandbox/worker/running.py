@@ -5,8 +5,6 @@ Settings that a module makes for the whole process while it is imported are take
 own component alone.) Parameters of objects are looked at, and changes of arguments.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 import warnings

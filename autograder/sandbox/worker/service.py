@@ -7,8 +7,6 @@ earlier one has returned (`rewritten`): the other side has copies. Everything th
 what a submission does to this process beyond that costs the process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 import sys

@@ -8,8 +8,6 @@ worker's own functions as they were. The answer is a hash of the question and a 
 hook of `audit.py`, too, which reports what a way around all this needs.
 """
 
-from __future__ import annotations
-
 import ctypes
 import inspect
 import linecache

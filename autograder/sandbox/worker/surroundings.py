@@ -4,8 +4,6 @@ The zygote loads libraries. A fork gives up rights, which the trusted side choos
 required layer.
 """
 
-from __future__ import annotations
-
 import builtins
 import contextlib
 import ctypes
@@ -158,12 +156,6 @@ def enter_landlock() -> None:
         granted(LIBC.syscall(RESTRICT_SELF, ctypes.c_long(ruleset), ctypes.c_ulong(0)))
     finally:
         os.close(ruleset)
-
-
-def import_common() -> None:
-    """Imports what submissions commonly import."""
-    for name in COMMON.split():
-        import_quietly(name)
 
 
 def import_quietly(name: str) -> None:

@@ -6,8 +6,6 @@ pid, and then with the exit status once the other side writes anything or goes a
 never wait for each other; a worker never outlives its grader, nor the zygote whoever started it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib.util
@@ -24,11 +22,12 @@ from .peers import Worker
 from .running import compile_nothing
 from .shortcuts import stop_copies
 from .surroundings import (
+    COMMON,
     PR_SET_DUMPABLE,
     PR_SET_PDEATHSIG,
     close_memory,
     collapse_memory,
-    import_common,
+    import_quietly,
     load_plots,
     prctl,
     warm_up,
@@ -44,7 +43,8 @@ def main() -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
-    import_common()
+    for name in COMMON.split():
+        import_quietly(name)
     has_stand_ins = importlib.util.find_spec("stand_ins") is not None
     stand_ins = importlib.import_module("stand_ins") if has_stand_ins else ModuleType("stand_ins")
     compile_nothing()

@@ -15,9 +15,9 @@ from autograder.intake.names import find_internals
 from autograder.intake.sources import IntakeError
 from autograder.intake.submission import Intake, take_in
 from autograder.intake.tree import MAX_ARCHIVE_BYTES
-from autograder.reports.exports import as_zip
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
+from foundation.whole_files import make_zip
 
 from .conftest import LAYERS, answer, as_notebook, code, reason, take
 
@@ -99,7 +99,7 @@ def test_encryption_and_odd_methods(write_zip):
     assert "not compressed by deflate; pack it again" in reason(write_zip([("layers.py", LAYERS)], zipfile.ZIP_BZIP2))
 
 
-ZIP = as_zip({"student/layers.py": LAYERS.encode() * 20, "student/translations.txt": b"a b c\n" * 50})
+ZIP = make_zip({"student/layers.py": LAYERS.encode() * 20, "student/translations.txt": b"a b c\n" * 50})
 NOTEBOOK = as_notebook([code("%time\nimport torch\nx = 1"), answer(LAYERS, "task_1_4"), code("def f(:")])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.entries import Roll, write_roll
+from autograder.classroom.entries import ROLL, Roll
 from autograder.classroom.grading import Results
 from autograder.classroom.marks import Decision, decide, with_items
 from autograder.platforms.platform import Student
@@ -24,7 +24,7 @@ ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 def enrol(marks: Path, *members: Student) -> None:
     """Lets these be the class, handed in through another platform."""
     about = {"assignment": ASSIGNMENT.name, "layout": "git", "folder": "class", "has_roster": True}
-    write_roll(Roll(**about, members=members, left_out=()), marks)
+    (marks / ROLL).write_text(Roll(**about, members=members, left_out=()).model_dump_json())
 
 
 @pytest.fixture

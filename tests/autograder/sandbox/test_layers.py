@@ -86,7 +86,7 @@ def test_the_compiled_filters_are_those_of_the_policy():
 
 def test_every_other_system_call_is_denied_by_the_filter_alone(zygote, seccomp_alone, sandbox):
     pyseccomp = pytest.importorskip("pyseccomp", exc_type=ImportError)
-    names = [*layers.ALLOWED.split(), *(name for name, _ in layers.ALLOWED_WITH)]
+    names = [*layers.POLICY["allowed"].split(), *(name for name, _ in layers.POLICY["allowed_with"])]
     allowed = [pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) for name in names]
     if os.uname().machine == "x86_64":
         allowed += [335, 336]  # uprobes: the kernel ends whoever calls these from elsewhere than a probe
