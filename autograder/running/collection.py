@@ -11,7 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
-from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -43,8 +43,11 @@ class AmongOwnParts:
 
     def __init__(self, submission: SubmissionUnderTest) -> None:
         self.sources, self.locate = submission.sources, submission.locate
-        methods = submission.build, submission.call, submission.apply
-        self.build, self.call, self.apply = (partial(method, isolated=False) for method in methods)
+
+        def among_own(method: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda *given, **options: method(*given, **{**options, "isolated": False})
+
+        self.build, self.call, self.apply = map(among_own, (submission.build, submission.call, submission.apply))
 
 
 def call_test(item: pytest.Function, submission: SubmissionUnderTest, seed: int, beyond: dict[str, bool]) -> None:
