@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial, reduce
 from itertools import chain, combinations, combinations_with_replacement, permutations, product
+from math import perm, prod
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -17,6 +18,8 @@ from autograder.testing.comparison import alike
 from autograder.testing.fitting import Computation
 from autograder.testing.observation import known as known_factor
 from autograder.testing.observation import ratio
+
+from .modules import needs_reader
 
 Slot = TypeVar("Slot")
 
@@ -39,6 +42,8 @@ DROPPED = "AFP"
 MASKS = "attn_mask", "src_mask", "memory_mask", "tgt_mask"
 """PyTorch's names of masks, in the order in which our parts take them."""
 MOST_SUMMANDS, FEWEST_POSITIONS = 4, 3
+MOST_CHOICES = 10_000
+"""Of parts for places; each is a formula that a result is compared with."""
 PARTS_ARE_RIGHT = "each part inside gets what it should, and has the right settings: is each used as it is?"
 
 
@@ -90,9 +95,14 @@ class Flow:
         return [place for place, letter in self.places.items() if letter in DROPPED]
 
     def arrangements(self, pools: Mapping[str, Sequence[Slot]]) -> Iterator[dict[str, Slot]]:
-        """Yield each choice of parts from the pools, by place; none where a pool has too few."""
+        """Yield each choice of parts from the pools, by place; none where a pool has too few.
+
+        Raises: UnreadableError where there are too many choices to be tried.
+        """
         places = sorted(self.places, key=self.places.__getitem__)
         counts = sorted(Counter(self.places.values()).items())
+        if prod(perm(len(pools.get(letter, ())), count) for letter, count in counts) > MOST_CHOICES:
+            needs_reader("component")
         for chosen in product(*(permutations(pools.get(letter, ()), count) for letter, count in counts)):
             yield dict(zip(places, chain(*chosen), strict=True))
 

@@ -47,7 +47,8 @@ class AmongOwnParts:
         def among_own(method: Callable[..., Any]) -> Callable[..., Any]:
             return lambda *given, **options: method(*given, **{**options, "isolated": False})
 
-        self.build, self.call, self.apply = map(among_own, (submission.build, submission.call, submission.apply))
+        self.build, self.call = among_own(submission.build), among_own(submission.call)
+        self.apply = among_own(submission.apply)
 
 
 def call_test(item: pytest.Function, submission: SubmissionUnderTest, seed: int, beyond: dict[str, bool]) -> None:
