@@ -84,6 +84,12 @@ def test_one_extra_folder_around_the_submissions_is_passed(lay, case):
     assert {each.entry for each in download.submissions} == LAYOUTS[case].submissions.keys()
 
 
+@pytest.mark.parametrize("loose", ["mallory.ipynb", "layers.py"])
+def test_a_loose_file_does_not_make_an_extra_folder_a_submission(lay, loose):
+    download = read(lay(named("sub/anna.zip", "sub/bob.zip", "sub/carl/layers.py", f"sub/{loose}")))
+    assert {"anna.zip", "bob.zip", "carl"} <= {each.entry for each in download.submissions}
+
+
 @pytest.mark.parametrize("case", EXAMPLES["refused"], ids=lambda case: case["words"])
 def test_what_is_no_class_is_refused_in_one_line(lay, tmp_path, case):
     lay(named(*case["names"]))
