@@ -3,18 +3,21 @@
 import argparse
 import inspect
 import sys
+import tomllib
 import traceback
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from autograder.intake.sources import read_own_sources
 from foundation.assignment_file import read_assignment
-from foundation.command_line import Parser, UserError, print_anywhere, run_command
+from foundation.command_line import Parser, UserError, at_least, print_anywhere, run_command
 
 from . import checks, decoding, drawing, run_folder, training
-from .config import ConfigError
+from .config import ConfigError, add_config_flags
 from .package import Package
 
 
@@ -109,30 +112,20 @@ def show_hunts(options: argparse.Namespace) -> int:
     return 0
 
 
-def add_task_flag(parser: argparse.ArgumentParser) -> None:
-    """Adds the task."""
-    parser.add_argument("task", help="number of the task, such as 1.3")
-
-
-def add_hunt_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags of `hunt`."""
-    parser.add_argument("name", help="your name or number, as the course knows you")
-    parser.add_argument("--answer", default="", metavar="LETTER", help="which mistake the trained model has")
-
-
-Command = tuple[Callable[[argparse.Namespace], int], Callable[[argparse.ArgumentParser], None], str]
+Command = tuple[Callable[[argparse.Namespace], int], str, tuple[str, ...]]
 COMMANDS: dict[str, Command] = {
-    "train": (training.run, training.add_flags, "--epochs 3 --output runs/short"),
-    "sanity": (checks.sanity, checks.add_sanity_flags, "--norm-first"),
-    "hint": (give_hint, add_task_flag, "1.3"),
-    "understand": (ask, add_task_flag, "1.2"),
-    "hunt": (show_hunts, add_hunt_flags, "anna"),
-    "compare": (run_folder.compare, run_folder.add_compare_flags, "runs/*"),
-    "translate": (decoding.run, decoding.add_flags, "--output translations.txt"),
-    "attention": (drawing.run, drawing.add_flags, '--sentence "je suis ici ." --output attention.png'),
-    "pack": (checks.pack, checks.add_pack_flags, "--output submission.zip"),
+    "train": (training.run, "--epochs 3 --output runs/short", ("device", "train")),
+    "sanity": (checks.sanity, "--norm-first", ("device", "sanity")),
+    "hint": (give_hint, "1.3", ("task",)),
+    "understand": (ask, "1.2", ("task",)),
+    "hunt": (show_hunts, "anna", ("hunt",)),
+    "compare": (run_folder.compare, "runs/*", ("compare",)),
+    "translate": (decoding.run, "--output translations.txt", ("device", "checkpoint", "translate")),
+    "attention": (drawing.run, '--sentence "je suis ici ." --output a.png', ("device", "checkpoint", "attention")),
+    "pack": (checks.pack, "--output submission.zip", ("pack",)),
 }
-"""Does the work, with its docstring as help; adds its flags; an example of them."""
+"""Does the work, with its docstring as help; an example of its flags; their tables in `flags.toml`."""
+TYPES: dict[str, Any] = {"path": Path, "int": int, "float": float, "count": at_least(0), "threads": at_least(1, 1024)}
 
 
 def make_parser(package: str) -> Parser:
@@ -140,9 +133,14 @@ def make_parser(package: str) -> Parser:
     program = f"python -m {package}"
     parser = Parser(prog=program, description="Train and use a Transformer for machine translation.")
     commands = parser.add_subparsers(required=True, metavar="command")
-    for name, (command, add_flags, example) in COMMANDS.items():
+    tables = tomllib.loads(Path(__file__).with_name("flags.toml").read_text(encoding="utf-8"))
+    for name, (command, example, names) in COMMANDS.items():
         text = (inspect.getdoc(command) or "").partition("\n\n")[0]
         sub = commands.add_parser(name, help=text, description=text, epilog=f"example: {program} {name} {example}")
         sub.set_defaults(run=command, threads=1, device="cpu")
-        add_flags(sub)
+        sub.register("action", "switch", argparse.BooleanOptionalAction)
+        for flag, settings in chain.from_iterable(tables[name].items() for name in names):
+            sub.add_argument(flag, **{key: TYPES[value] if key == "type" else value for key, value in settings.items()})
+        if command is training.run:
+            add_config_flags(sub)
     return parser

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from foundation.command_line import UserError, at_least
+from foundation.command_line import UserError
 
 LENGTHS = ("epochs", "max_steps")  # what may change when a run is resumed
 LANGUAGES = "languages.json"  # names the tokenizers of a prepared corpus, for raw text
@@ -95,8 +95,7 @@ for _name, _settings in tomllib.loads(Path(__file__).with_name("presets.toml").r
 
 
 def add_config_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds `--device`, `--preset`, and a flag for each setting (`d_model` -> `--d-model`)."""
-    add_device_flags(parser)
+    """Adds `--preset`, and a flag for each setting (`d_model` -> `--d-model`)."""
     parser.add_argument("--preset", choices=PRESETS, help="settings to start from (default: course)")
     group = parser.add_argument_group("settings that differ from the preset")
     for item in fields(Config):
@@ -106,13 +105,6 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
         else:
             kind = item.type if callable(item.type) else str
             group.add_argument(flag, type=kind, help=text, choices=item.metadata["choices"])
-
-
-def add_device_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds `--device` and `--threads`."""
-    parser.add_argument("--device", help="cpu, cuda, mps, … or auto = the fastest there is (default: cpu)")
-    text = "threads for PyTorch (default: 1); several are slower for small models on a busy machine"
-    parser.add_argument("--threads", type=at_least(1, 1024), help=text)
 
 
 def settings_in(options: argparse.Namespace) -> dict[str, Any]:

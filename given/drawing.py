@@ -12,44 +12,29 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from .config import ConfigError
-from .decoding import add_checkpoint_flag, forced_decode, load_model, translate
+from .decoding import forced_decode, load_model, translate
 from .package import Package
 from .run_folder import Checkpoint, Watched
 
-KINDS = ("encoder", "decoder", "cross")
 FORMATS = (".png", ".svg", ".pdf")
 MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
 Labels = tuple[list[str], list[str]]
 """Of rows and columns: the tokens that attend, and those that are attended to."""
 
 
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's flags."""
-    add_checkpoint_flag(parser)
-    wanted = parser.add_mutually_exclusive_group(required=True)
-    wanted.add_argument("--sentence", help="source, in subwords")
-    text = "draw the sentence that this run recorded (`train --attention-through-time`), at each report"
-    wanted.add_argument("--through-time", type=Path, metavar="RUN", help=text)
-    parser.add_argument("--kind", choices=KINDS, default="cross", help="whose attention (default: cross)")
-    parser.add_argument("--layer", default="-1", help="1 = the first, `all` = one page with all; default: the last")
-    parser.add_argument("--head", type=int, help="for --matrices (default: 1)")
-    text = "draw Q, K, V, scores, weights and context of one head instead of the maps of all"
-    parser.add_argument("--matrices", action="store_true", help=text)
-    text = ".png, .svg or .pdf; with --through-time .gif too (default: attention.png)"
-    parser.add_argument("--output", type=Path, default=Path("attention.png"), help=text)
-
-
 def run(options: argparse.Namespace) -> int:
     """Draws where a sentence and its translation attend."""
     os.environ.pop("MPLBACKEND", None)  # of a notebook's host, perhaps not installed here; pictures are only saved
+    if (options.sentence is None) == (options.through_time is None):
+        raise ConfigError("one of --sentence and --through-time is needed")
     formats, draw = ((*FORMATS, ".gif"), draw_through_time) if options.through_time else (FORMATS, draw_sentence)
     if options.output.suffix.lower() not in formats:
         raise ConfigError(f"--output {options.output}: expected a name that ends in {', '.join(formats)}")
@@ -128,9 +113,9 @@ def find_matrices(options: argparse.Namespace, caught: list[Matrices], layer: in
     return matrices.of_head(options.head - 1)
 
 
-def numbered(what: str, count: int) -> list[str]:
+def numbered(kind: str, count: int) -> list[str]:
     """Returns "head 1", "head 2", ..."""
-    return [f"{what} {number}" for number in range(1, count + 1)]
+    return [f"{kind} {number}" for number in range(1, count + 1)]
 
 
 def label(kind: str, read: list[str], written: list[str]) -> Labels:
@@ -185,8 +170,5 @@ def catching(package: Package) -> Iterator[list[Matrices]]:
         caught.append(catch(attend, *arguments, **named))
         return caught[-1].context, caught[-1].weights
 
-    module.scaled_dot_product_attention = attend_and_keep
-    try:
+    with patch.object(module, "scaled_dot_product_attention", attend_and_keep):
         yield caught
-    finally:
-        module.scaled_dot_product_attention = attend

@@ -159,6 +159,7 @@ def test_runs_are_compared_by_what_differs(folder, tmp_path, capsys):
         (["attention", "--sentence", "je dors .", "--matrices", "--head", "5"], "--head 5: expected 1 to 4"),
         (["attention", "--sentence", "je dors .", "--head", "2"], "--head 2 has no effect without --matrices"),
         (["attention", "--through-time", "runs/latest", "--matrices"], "--matrices needs --sentence"),
+        (["attention"], "one of --sentence and --through-time is needed"),
     ],
 )
 def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, folder, monkeypatch):
