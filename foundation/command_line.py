@@ -4,8 +4,11 @@ import argparse
 import errno
 import os
 import sys
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from itertools import chain
+from pathlib import Path
 from typing import Any, NoReturn
 
 from .texts import printable
@@ -64,6 +67,21 @@ def at_least(lowest: int, highest: int | None = None) -> Callable[[str], int]:
 
 
 positive = at_least(1)
+TYPES: Mapping[str, Any] = {"path": Path, "int": int, "float": float, "count": at_least(0), "positive": positive}
+
+
+def add_flags(parser: argparse.ArgumentParser, path: Path, names: Iterable[str], types: Mapping[str, Any] = {}) -> None:
+    """Adds the flags in tables of a TOML file, with what argparse takes; `type` names one of TYPES or of `types`.
+
+    A flag whose action is `switch` has a --no-... beside it.
+    """
+    parser.register("action", "switch", argparse.BooleanOptionalAction)
+    tables, types = tomllib.loads(path.read_text(encoding="utf-8")), {**TYPES, **types}
+    for flag, settings in chain.from_iterable(tables[name].items() for name in names):
+        known: dict[str, Any] = {}
+        for key, value in settings.items():
+            known[key] = types[value] if key == "type" else tuple(value) if isinstance(value, list) else value
+        parser.add_argument(flag, **known)
 
 
 def print_anywhere() -> None:

@@ -3,21 +3,18 @@
 import argparse
 import inspect
 import sys
-import tomllib
 import traceback
 from collections.abc import Callable
-from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from autograder.intake.sources import read_own_sources
 from foundation.assignment_file import read_assignment
-from foundation.command_line import Parser, UserError, at_least, print_anywhere, run_command
+from foundation.command_line import Parser, UserError, add_flags, at_least, print_anywhere, run_command
 
 from . import checks, decoding, drawing, run_folder, training
-from .config import ConfigError, add_config_flags
+from .config import FLAGS, ConfigError, add_config_flags
 from .package import Package
 
 
@@ -125,7 +122,6 @@ COMMANDS: dict[str, Command] = {
     "pack": (checks.pack, "--output submission.zip", ("pack",)),
 }
 """Does the work, with its docstring as help; an example of its flags; their tables in `flags.toml`."""
-TYPES: dict[str, Any] = {"path": Path, "int": int, "float": float, "count": at_least(0), "threads": at_least(1, 1024)}
 
 
 def make_parser(package: str) -> Parser:
@@ -133,14 +129,11 @@ def make_parser(package: str) -> Parser:
     program = f"python -m {package}"
     parser = Parser(prog=program, description="Train and use a Transformer for machine translation.")
     commands = parser.add_subparsers(required=True, metavar="command")
-    tables = tomllib.loads(Path(__file__).with_name("flags.toml").read_text(encoding="utf-8"))
-    for name, (command, example, names) in COMMANDS.items():
+    for name, (command, example, tables) in COMMANDS.items():
         text = (inspect.getdoc(command) or "").partition("\n\n")[0]
         sub = commands.add_parser(name, help=text, description=text, epilog=f"example: {program} {name} {example}")
         sub.set_defaults(run=command, threads=1, device="cpu")
-        sub.register("action", "switch", argparse.BooleanOptionalAction)
-        for flag, settings in chain.from_iterable(tables[name].items() for name in names):
-            sub.add_argument(flag, **{key: TYPES[value] if key == "type" else value for key, value in settings.items()})
+        add_flags(sub, FLAGS, tables, {"threads": at_least(1, 1024)})
         if command is training.run:
             add_config_flags(sub)
     return parser
