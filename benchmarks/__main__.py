@@ -1,21 +1,20 @@
 """Measures how well the kit judges, and what the reference reaches."""
 
 import sys
-from collections.abc import Mapping
 
 import torch
 
 from reference.data import DataError
-from validity.console import Command, make_parser, run_one
+from validity.console import Commands, make_parser, run_one
 
 from . import accessibility, rubric, trained
 
-COMMANDS: Mapping[str, tuple[Command, str]] = {
-    "mistakes": (trained.mistakes, ""),
-    "accessibility": (accessibility.measure, "'the site=build/site'"),
-    "rubric": (rubric.measure, ""),
-    "panel": (rubric.measure_panel, ""),
-    "tables": (trained.tables, "--tables 3 --only small medium --seeds 3"),
+COMMANDS: Commands = {
+    "mistakes": (trained.mistakes, "", ("pairs",)),
+    "accessibility": (accessibility.measure, "'the site=build/site'", ("accessibility",)),
+    "rubric": (rubric.measure, "", ()),
+    "panel": (rubric.measure_panel, "", ()),
+    "tables": (trained.tables, "--tables 3 --only small medium --seeds 3", ("tables", "pairs")),
 }
 
 

@@ -36,7 +36,8 @@ def text_of(name: str) -> str:
 def sources_of(package: str) -> str:
     """Of a package, and of what is given beside a student's."""
     folders = [ROOT / package, *([ROOT / "given"] if package in ("reference", "student") else [])]
-    return "\n".join(path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py"))
+    files = [path for folder in folders for name in ("*.py", "flags.toml") for path in folder.rglob(name)]
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
 @cache
@@ -108,8 +109,7 @@ def test_every_command_and_flag_exists(name):
                 assert f'"{words[0]}"' in sources, f"{name}: python -m {package} {words[0]}"
             for flag in re.findall(r"(?<=\s)--([a-z][a-z-]*)", rest):
                 field = flag.removeprefix("no-").replace("-", "_")  # settings of the reference become flags
-                made = f'f"--{{split}}-{flag.rpartition("-")[2]}"' in sources
-                known = re.search(rf'"(--)?{flag}"', sources) or made or re.search(rf"\b{field}: ", sources)
+                known = re.search(rf'"--{flag}"|^--{flag} = |\b{field}: ', sources, re.MULTILINE)
                 assert known, f"{name}: python -m {package} … --{flag}"
         for rest in re.findall(r"\bgrade\.py([^|;&#]*)", code):
             for flag in re.findall(r"(?<=\s)\[?--([a-z][a-z-]*)", rest):

@@ -32,7 +32,7 @@ def test_parameters_are_options(capsys):
 @pytest.mark.parametrize("program, commands", [("validity", COMMANDS), ("benchmarks", MEASUREMENTS)])
 def test_every_example_is_one(program, commands):
     parser = make_parser(program, None, commands)
-    assert all(parser.parse_args([name, *shlex.split(example)]) for name, (_, example) in commands.items())
+    assert all(parser.parse_args([name, *shlex.split(example)]) for name, (_, example, _) in commands.items())
 
 
 def test_a_command_that_fails_is_named_with_its_last_line():
