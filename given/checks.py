@@ -66,7 +66,7 @@ def examine(package: Package, pairs: list[Pair], norm_first: bool, device: str) 
     model, chosen, v = run.model, pairs[:N_PAIRS], len(run.tgt_vocab)
     batch = run.batch(chosen, device)
 
-    uniform, cost = math.log(v), -predict(model, batch)[0].mean()
+    uniform, cost = math.log(v), -predict(model, **vars(batch))[0].mean()
     text = f"a token costs {cost.item():.2f} on average; ln v = {uniform:.2f} for v = {v} equally likely tokens"
     yield "Are the first predictions a guess?", abs(cost.item() - uniform) < NEAR, text
 

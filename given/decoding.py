@@ -81,15 +81,22 @@ def batches_by_length(sentences: list[list[str]], beam_size: int) -> Iterator[li
         yield batch
 
 
-def predict(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, list[Tensor]]]:
-    """Does what the model's `forward` does, with a batch, and keeps the attention.
+def predict(
+    model: Transformer,
+    src: Tensor,
+    src_mask: Tensor,
+    encoder_mask: Tensor,
+    tgt_input: Tensor,
+    tgt_mask: Tensor,
+    **_labels: Tensor,
+) -> tuple[Tensor, dict[str, list[Tensor]]]:
+    """Does what the model's `forward` does, with the tensors of a batch by name, and keeps the attention.
 
     Returns log-probabilities (b, t, classes), and the attention weights of each layer: `encoder` (b, h, s, s),
     `decoder` (b, h, t, t) and `cross` (b, h, t, s).
     """
-    memory, encoder = model.encode(batch.src, batch.encoder_mask)
-    masks = {"src_mask": batch.src_mask, "tgt_mask": batch.tgt_mask}
-    output, decoder, cross = model.decode(batch.tgt_input, memory, **masks)
+    memory, encoder = model.encode(src, encoder_mask)
+    output, decoder, cross = model.decode(tgt_input, memory, src_mask=src_mask, tgt_mask=tgt_mask)
     return model.get_predictions(output), {"encoder": encoder, "decoder": decoder, "cross": cross}
 
 
@@ -97,7 +104,7 @@ def predict(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, list[Te
 def forced_decode(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, list[Tensor]]]:
     """As `predict` of a batch, in eval mode and without gradients."""
     model.eval()
-    return predict(model, batch)
+    return predict(model, **vars(batch))
 
 
 def bleu(translations: list[str], references: list[str]) -> float:
