@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from shutil import which
-from typing import Annotated, Literal
+from typing import Literal
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, sync_playwright
 from tqdm import tqdm
 
-from foundation.command_line import UserError, at_least
+from foundation.command_line import UserError
 from foundation.places import ROOT
 from foundation.whole_files import write_whole
 from validity.console import table
@@ -55,11 +55,7 @@ def audit(pages: Sequence[Path]) -> Iterator[str]:
             page.close()
 
 
-def measure(
-    pages: Annotated[list[str], "a page, or a folder with pages", {"nargs": "+", "metavar": "[NAME=]PATH"}],
-    every: Annotated[int, "check each n-th page; above 1, the report is left alone"] = 1,
-    start: Annotated[int, "begin with this page", {"type": at_least(0)}] = 0,
-) -> int:
+def measure(pages: Sequence[str], every: int, start: int) -> int:
     """List pages that not everybody can read.
 
     Violations of the rules of axe-core are printed, and with all pages written to docs/reference/accessibility.md.

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Annotated, Any
+from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -37,13 +37,10 @@ from reference.data import read_pairs
 from reference.vocab import join_subwords
 from validity.console import run_python, table
 
-TRAIN, DEV = Path("data/corpus/fren.train.bpe"), Path("data/corpus/fren.dev.bpe")
-Pairs = Annotated[Path, "`source|||target` lines"]
 MODELS = tomllib.loads((Path(__file__).parent / "models.toml").read_text(encoding="utf-8"))
 MASK, NO_MASK = "diagonal mask", "no mask"
 T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """The 97.5% quantiles of Student's t with 1, 2, … degrees of freedom; with more than 9 the last one, a little wide."""
-RUNS = Path("runs/tables")
 Files = tuple[Path, Path, Path | None]
 """Pairs to train on, of dev, and of test."""
 Row = dict[str, Any]
@@ -71,14 +68,14 @@ Rows = dict[Column, list[Row | None]]
 
 
 def tables(
-    tables: Annotated[Sequence[int], "default: all", {"type": int, "nargs": "+", "choices": (1, 2, 3)}] = (1, 2, 3),
-    only: Annotated[Sequence[str] | None, "only columns with such a text", {"nargs": "+", "metavar": "TEXT"}] = None,
-    seeds: Annotated[int, "runs of each column"] = 3,
-    train: Pairs = TRAIN,
-    dev: Pairs = DEV,
-    test: Annotated[Path | None, "likewise; without it the tables have no test BLEU"] = None,
-    output: Annotated[Path, "folder for runs and tables; what is there is not done again"] = RUNS,
-    show: Annotated[bool, "train nothing: write tables of what is finished"] = False,
+    tables: Sequence[int],
+    only: Sequence[str] | None,
+    seeds: int,
+    train: Path,
+    dev: Path,
+    test: Path | None,
+    output: Path,
+    show: bool,
 ) -> int:
     """Make the three tables of the course's report with several seeds.
 
@@ -212,7 +209,7 @@ N_LAST = 17  # batches
 SAMPLES = (8, 9, 12)  # places in dev
 
 
-def mistakes(train: Pairs = TRAIN, dev: Pairs = DEV) -> int:
+def mistakes(train: Path, dev: Path) -> int:
     """Measure models that are trained with a mistake, for `hunt`; what the file of figures has is not done again."""
     assignment = read_assignment()
     path = assignment.folder / FIGURES

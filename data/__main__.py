@@ -6,18 +6,18 @@ import json
 import shlex
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
 
-from foundation.command_line import Parser, UserError, positive, print_anywhere, run_command
+from foundation.command_line import Parser, UserError, add_flags, print_anywhere, run_command
 from foundation.whole_files import check_folder, write_whole
 from reference.vocab import SEPARATOR
 
-from .encodings import SPLITS, Choices, Tokenizers
+from .encodings import SPLITS, Choices, Tokenizers, language, number_or_share
 from .generator.build import DEV, TEST, TEST_SOURCE, TRAIN, build, contents_of, vocabulary_of
 from .generator.chance import read_settings
 from .generator.entries import Lexicon
@@ -32,46 +32,23 @@ GUESSED = 2**40
 """Whoever has the kit can try all test seeds below."""
 SUMMARY = "summary.json"
 """What `prepare` made in a folder."""
-DEFAULTS = Choices()
-PRESETS: dict[str, tuple[str, str, Choices]] = {
-    "wmt14-de-en": ("wmt14", "de-en", Choices(languages=("de", "en"), pre_tokenizer="whitespace", joint=True)),
-    "opus-books-en-it": (
-        "opus_books",
-        "en-it",
-        Choices("words", "whitespace", 30_000, min_count=2, most_tokens=350, dev="10%", test=0, languages=("en", "it")),
-    ),
-}
-"""Dataset, configuration and choices by the name of the training preset that goes with them."""
-GENERATE_EXAMPLES = """examples:
-  python -m data generate                          the course's corpus, as data/manifest.json records it
-  python -m data generate --test-seed 7            the same, but a fresh hidden test set
-  python -m data generate --seed 7 --output other  a new corpus, in the folder 'other'
-  python -m data prepare --help                    a corpus of your own, from any parallel text
-"""
-PREPARE_EXAMPLES = """examples:
-  python -m data prepare --train train.de.gz train.en.gz --dev-files val.de.gz val.en.gz --test 0 \\
-      --vocabulary 18000 --joint --lowercase --languages de en --output corpora/deen
-  python -m data prepare --preset opus-books-en-it --output corpora/enit
-  python -m data prepare --preset wmt14-de-en --dataset folder/of/parquet --output corpora/wmt14
-  python -m data prepare --pairs fra.txt --columns 2 1 --lowercase --output corpora/fren
-then:
-  python -m reference train --corpus corpora/deen --output runs/deen
-"""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command; returns the exit status: 0, or 2 for wrong input."""
     print_anywhere()
     about = "Makes the bundled French-English corpus; prepares others."
-    parser = Parser(prog="python -m data", description=about, epilog=GENERATE_EXAMPLES)
+    path, types = Path(__file__).with_name("flags.toml"), {"language": language, "share": number_or_share}
+    examples = tomllib.loads(path.read_text(encoding="utf-8"))["examples"]
+    parser = Parser(prog="python -m data", description=about, epilog=examples["generate"])
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, run, about, examples, add_options in (
-        ("generate", generate, "draw the corpus and write its files", GENERATE_EXAMPLES, _add_generate_options),
-        ("prepare", run_prepare, "turn parallel text into a corpus and its encodings", PREPARE_EXAMPLES, _add_options),
+    for name, run, about in (
+        ("generate", generate, "draw the corpus and write its files"),
+        ("prepare", run_prepare, "turn parallel text into a corpus and its encodings"),
     ):
-        command = commands.add_parser(name, help=about, description=about, epilog=examples)
+        command = commands.add_parser(name, help=about, description=about, epilog=examples[name])
         command.set_defaults(run=run)
-        add_options(command)
+        add_flags(command, path, [name], {"folder": output_folder, **types})
     options = parser.parse_args(arguments)
     return run_command("data", lambda: int(options.run(options)))
 
@@ -94,19 +71,9 @@ def write_corpus(folder: Path, contents: Mapping[str, bytes]) -> None:
 # -- the bundled corpus ---------------------------------------------------------------------------------
 
 
-def _add_generate_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    about = "folder for corpus/, private/ and manifest.json (default: data/)"
-    add("--output", type=output_folder, default=DATA_FOLDER, metavar="DIR", help=about)
-    add("--seed", type=int, metavar="N", help="seed of the whole corpus (default: the one in data/manifest.json)")
-    about = "seed of the test split only; training split, dev split and BPE stay as they are"
-    add("--test-seed", type=int, metavar="N", help=about)
-    about = "make this the course's corpus: record its seeds and checksums in data/manifest.json"
-    add("--update-manifest", action="store_true", help=about)
-
-
 def generate(options: argparse.Namespace) -> int:
     """Draws a corpus and writes it; for the default corpus, compares it with the committed manifest."""
+    options.output = options.output or DATA_FOLDER
     check_folder(options.output)  # before the work, not after it
     is_default_place = options.output.resolve() == DATA_FOLDER
     if is_default_place and (own := files_of_others()):
@@ -160,35 +127,15 @@ def files_of_others() -> list[str]:
 # -- other text -----------------------------------------------------------------------------------------
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    sides = ("SOURCE", "TARGET")
-    add = parser.add_argument
-    add("--preset", choices=PRESETS, help="choices to start from, as `train` has them; further options change them")
-    add("--train", type=Path, nargs=2, metavar=sides, help="translations line by line; plain text or .gz")
-    add("--pairs", type=Path, metavar="FILE", help="lines with columns, separated by tabs; plain text or .gz")
-    add("--dataset", metavar="NAME", help="a dataset on the Hugging Face hub, or a folder that `datasets` can read")
-    for split in ("dev", "test"):
-        more = f"likewise for the {split} split, instead of the dataset's; otherwise pairs are drawn"
-        add(f"--{split}-files", type=Path, nargs=2, metavar=sides, help=more)
-    add("--config", help="configuration of the dataset, such as de-en")
-    add("--columns", type=positive, nargs=2, metavar=sides, default=(1, 2), help="of --pairs (default: 1 2)")
-    for item in fields(Choices):
-        text = f"{item.metadata['help']} (default: {item.default})"
-        add("--" + item.name.replace("_", "-"), **{**item.metadata, "help": text})
-    add("--as-course", action="store_true", help="also put it in data/, in place of the course's, for `make release`")
-    add("--learn-anew", action="store_true", help="learn the encodings even if the folder has some of the same choices")
-    add("--output", type=output_folder, required=True, metavar="DIR", help="folder for the files")
-
-
 def run_prepare(options: argparse.Namespace) -> int:
     """Writes a corpus from other text and prints a summary."""
-    dataset, config, start = PRESETS.get(options.preset, (None, None, DEFAULTS))
+    presets = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+    given: dict[str, Any] = presets.get(options.preset, {})
+    dataset, config = given.pop("dataset", None), given.pop("config", None)
     if not (options.train or options.pairs or options.dataset):
         options.dataset, options.config = dataset, options.config or config
-    if options.languages is not None:
-        options.languages = tuple(options.languages)
-    given = {name: getattr(options, name) for name in vars(DEFAULTS) if getattr(options, name) is not None}
-    choices = replace(start, **given)
+    given |= {name: getattr(options, name) for name in vars(Choices()) if getattr(options, name) is not None}
+    choices = Choices(**given | {"languages": tuple(given.get("languages", Choices.languages))})
     folder = options.output
     earlier = read_summary(folder)  # now, not after an hour of work
     known = None if options.learn_anew else find_encodings(folder, earlier, choices)
@@ -232,7 +179,7 @@ def read_text(options: argparse.Namespace, choices: Choices) -> dict[str, Iterab
     if options.pairs:
         splits["train"] = read_columns(options.pairs, tuple(options.columns))
     elif options.dataset:
-        if choices.languages == DEFAULTS.languages:
+        if choices.languages == Choices.languages:
             raise UserError("--dataset: name the languages too: --languages de en")
         theirs = read_dataset(options.dataset, options.config, choices.languages)
         splits = {**{name: rows for name, rows in theirs.items() if split_name(name) not in splits}, **splits}

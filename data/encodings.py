@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -20,7 +20,6 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from tokenizers.processors import TemplateProcessing  # noqa: E402
 from tokenizers.trainers import BpeTrainer, WordLevelTrainer  # noqa: E402
 
-from foundation.command_line import at_least, positive  # noqa: E402
 from given.extras.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
 from reference.vocab import CONTINUES, SEPARATOR  # noqa: E402
 
@@ -73,9 +72,6 @@ def learn_subwords(sentences: Iterable[str], vocabulary: int) -> Tokenizer:
 
 # -- other text -----------------------------------------------------------------------------------------
 
-PRE_TOKENIZER_HELP = "a word is: signs = letters and digits, or any other sign; whitespace = also signs that touch"
-LANGUAGES_HELP = "such as de en: fields of the dataset, and names of the tokenizers"
-
 
 def language(text: str) -> str:
     """Reads the code of a language: it becomes part of a file's name."""
@@ -93,28 +89,21 @@ def number_or_share(text: str) -> int | str:
     raise argparse.ArgumentTypeError(f"{text!r}: expected a number of pairs, or their share below 100%, such as 10%")
 
 
-def choice(default: Any, text: str, kind: Callable[[str], Any] | None = None, **flag: Any) -> Any:
-    """Makes a field of `Choices`, with the help and the type of its flag."""
-    return field(default=default, metadata={"help": text, **({"type": kind} if kind else {}), **flag})
-
-
 @dataclass(frozen=True)
 class Choices:
-    """How text becomes a corpus; the command has a flag for each field."""
+    """How text becomes a corpus; the command has a flag for each field: see `flags.toml`."""
 
-    encoding: str = choice("bpe", "byte pairs or whole words", choices=("bpe", "words"))
-    pre_tokenizer: str = choice("signs", PRE_TOKENIZER_HELP, choices=("signs", "whitespace"))
-    vocabulary: int = choice(18_000, "size of each encoding, at most", positive)
-    min_count: int = choice(1, "whole words that occur less often in the training split are unknown", positive)
-    most_tokens: int = choice(100, "drop pairs with a longer side, after encoding", positive)
-    dev: int | str = choice(1000, "pairs to draw if there is no dev split, or a share, as in 10%%", number_or_share)
-    test: int | str = choice(1000, "likewise if there is no test split", number_or_share)
-    seed: int = choice(0, "seed for drawing them", at_least(0))
-    languages: tuple[str, str] = choice(
-        ("source", "target"), LANGUAGES_HELP, language, nargs=2, metavar=("SOURCE", "TARGET")
-    )
-    joint: bool = choice(False, "one encoding for both languages", action=argparse.BooleanOptionalAction)
-    lowercase: bool = choice(False, "no capital letters", action=argparse.BooleanOptionalAction)
+    encoding: str = "bpe"  # or words
+    pre_tokenizer: str = "signs"  # or whitespace
+    vocabulary: int = 18_000
+    min_count: int = 1
+    most_tokens: int = 100
+    dev: int | str = 1000  # a number of pairs, or a share: "10%"
+    test: int | str = 1000
+    seed: int = 0
+    languages: tuple[str, str] = ("source", "target")
+    joint: bool = False
+    lowercase: bool = False
 
     @property
     def tokenizer_names(self) -> tuple[str, str]:

@@ -5,8 +5,10 @@ import errno
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -66,36 +68,56 @@ def at_least(lowest: int, highest: int | None = None) -> Callable[[str], int]:
 
 
 positive = at_least(1)
-TYPES: Mapping[str, Callable[[str], Any]] = {"path": Path, "integer": int, "number": float, "positive": positive}
-"""Of options in TOML, by name."""
+TYPES: Mapping[str, Any] = {"path": Path, "int": int, "float": float, "count": at_least(0), "positive": positive}
+Commands = Mapping[str, tuple[Callable[..., int], str, tuple[str, ...]]]
+"""By name: what does the work, an example of its flags, and their tables in a `flags.toml`."""
 
 
-def add_command(
-    commands: Any,
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    options: Mapping[str, Any],
-    types: Mapping[str, Callable[[str], Any]] = {},
+def add_commands(
+    parser: argparse.ArgumentParser,
+    commands: Commands,
+    path: Path,
+    types: Mapping[str, Any] = {},
+    known: Mapping[str, Mapping[str, Any]] = {},
+) -> dict[str, argparse.ArgumentParser]:
+    """Adds commands, each as `run` of the options; the first two paragraphs of its docstring are its help.
+
+    Returns their parsers by name. See `add_flags` for the other arguments.
+    """
+    parsers: Any = parser.add_subparsers(required=True, metavar="COMMAND")
+    made = dict[str, argparse.ArgumentParser]()
+    for name, (run, example, tables) in commands.items():
+        paragraphs = (inspect.getdoc(run) or name).split("\n\n")  # there are no docstrings in optimized code
+        summary = paragraphs[0].partition("\n")[0].removesuffix(".")
+        about = {"help": summary[0].lower() + summary[1:], "description": " ".join(paragraphs[:2])}
+        made[name] = parsers.add_parser(name, **about, epilog=f"example: {parser.prog} {name} {example}")
+        made[name].set_defaults(run=run)
+        add_flags(made[name], path, tables, types, known)
+    return made
+
+
+def add_flags(
+    parser: argparse.ArgumentParser,
+    path: Path,
+    names: Iterable[str],
+    types: Mapping[str, Any] = {},
     known: Mapping[str, Mapping[str, Any]] = {},
 ) -> None:
-    """Adds a command to those of a parser, with its options in TOML; of those that are `one_of`, one has to be given.
+    """Adds the flags in tables of a TOML file, with what argparse takes, and what code knows of them.
 
-    The docstring of what runs it describes it. Code adds further types, and settings that it knows, by option.
+    `type` names one of TYPES or of `types`. A flag whose action is `switch` has a --no-... beside it. Of those that are
+    `one_of`, one has to be given.
     """
-    text, about = inspect.getdoc(run) or name, options[name]  # there are no docstrings in optimized code
-    summary = text.partition("\n")[0].removesuffix(".")
-    parser = commands.add_parser(name, help=summary[0].lower() + summary[1:], description=text)
-    parser.epilog = f"example: {parser.prog} {about['example']}"
-    parser.set_defaults(run=run)
-    shared = {option: options["shared"][option] for option in about["shared"]}
-    own = {option: shared.get(option, {}) | settings for option, settings in about.get("options", {}).items()}
-    groups = {True: parser.add_mutually_exclusive_group(required=True)} if "one_of" in str(own) else {}
-    for option, settings in {**shared, **own}.items():
-        settings = {**settings, **known.get(option, {})}
-        place = groups.get(settings.pop("one_of", False), parser)
-        if "type" in settings:
-            settings["type"] = {**TYPES, **types}[settings["type"]]
-        place.add_argument(option, **settings)
+    parser.register("action", "switch", argparse.BooleanOptionalAction)
+    tables, types = tomllib.loads(path.read_text(encoding="utf-8")), {**TYPES, **types}
+    flags: list[tuple[str, dict[str, Any]]] = [*chain.from_iterable(tables[name].items() for name in names)]
+    has_choice = any(settings.get("one_of") for _, settings in flags)
+    choice: Any = parser.add_mutually_exclusive_group(required=True) if has_choice else parser
+    for flag, settings in flags:
+        place = choice if settings.pop("one_of", False) else parser
+        for key, value in settings.items():
+            settings[key] = types[value] if key == "type" else tuple(value) if isinstance(value, list) else value
+        place.add_argument(flag, **settings, **known.get(flag, {}))
 
 
 def print_anywhere() -> None:

@@ -7,7 +7,7 @@ It works with any package that has the contract's modules; the package's `__main
     experiment.py  a whole training run                 drawing.py       `attention`: where sentences attend
     training.py    `train`                              pictures.py      maps, matrices, curves
     run_folder.py  checkpoints; `compare`               checks.py        `sanity`, of a new model; `pack`, to hand in
-    command_line.py  the parser                         extras/          raw text, faster decoding
+    command_line.py  commands; flags.toml has flags     extras/          raw text, faster decoding
 
 Only instructors have `extras/`.
 """

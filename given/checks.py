@@ -27,11 +27,10 @@ from foundation.places import ANSWERS
 from foundation.texts import first_of
 from foundation.whole_files import in_one_piece
 
-from .config import Config, add_device_flags
+from .config import Config
 from .decoding import SOURCES, TRANSLATIONS, forced_decode, predict
 from .experiment import Experiment
 from .package import MODULES, Batch, Package, Pair, Transformer
-from .training import FILES
 
 N_PAIRS = 8
 N_STEPS = 60
@@ -46,14 +45,6 @@ SECTION = re.compile(r"^##.*\n+[^#\s]", re.MULTILINE)
 BARE = re.compile(r"^## *(.*)\s*(?=^##|\Z)", re.MULTILINE)
 """A heading without one."""
 LEFT = re.compile(r"raise NotImplementedError\(.TODO ([\w.]+)")
-
-
-def add_sanity_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's flags."""
-    add_device_flags(parser)
-    text = f"`source|||target` lines, of which the first {N_PAIRS} serve (default: {FILES['train']})"
-    parser.add_argument("--train", type=Path, default=FILES["train"], help=text)
-    parser.add_argument("--norm-first", action="store_true", help="check the pre-norm model (task E.2)")
 
 
 def sanity(options: argparse.Namespace) -> int:
@@ -114,12 +105,6 @@ def measure_influence(model: Transformer, batch: Batch, v: int) -> tuple[float, 
     moves = [(predictions - intact).abs().amax(-1).tolist() for predictions in changed]
     earlier = max(max(move[place:]) for place, move in enumerate(moves))
     return earlier, max(max(move[:place]) for place, move in enumerate(moves) if place)
-
-
-def add_pack_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's flags."""
-    text = "the archive (default: submission.zip)"
-    parser.add_argument("--output", type=Path, default=Path("submission.zip"), help=text)
 
 
 def pack(options: argparse.Namespace) -> int:

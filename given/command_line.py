@@ -1,20 +1,18 @@
 """The command line: `train`, `translate`, `attention` and others; a user's error is one line, with exit status 2."""
 
 import argparse
-import inspect
 import sys
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
 
 from autograder.intake.sources import read_own_sources
 from foundation.assignment_file import read_assignment
-from foundation.command_line import Parser, UserError, print_anywhere, run_command
+from foundation.command_line import Commands, Parser, UserError, add_commands, at_least, print_anywhere, run_command
 
 from . import checks, decoding, drawing, run_folder, training
-from .config import ConfigError
+from .config import FLAGS, ConfigError, add_config_flags
 from .package import Package
 
 
@@ -109,40 +107,24 @@ def show_hunts(options: argparse.Namespace) -> int:
     return 0
 
 
-def add_task_flag(parser: argparse.ArgumentParser) -> None:
-    """Adds the task."""
-    parser.add_argument("task", help="number of the task, such as 1.3")
-
-
-def add_hunt_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags of `hunt`."""
-    parser.add_argument("name", help="your name or number, as the course knows you")
-    parser.add_argument("--answer", default="", metavar="LETTER", help="which mistake the trained model has")
-
-
-Command = tuple[Callable[[argparse.Namespace], int], Callable[[argparse.ArgumentParser], None], str]
-COMMANDS: dict[str, Command] = {
-    "train": (training.run, training.add_flags, "--epochs 3 --output runs/short"),
-    "sanity": (checks.sanity, checks.add_sanity_flags, "--norm-first"),
-    "hint": (give_hint, add_task_flag, "1.3"),
-    "understand": (ask, add_task_flag, "1.2"),
-    "hunt": (show_hunts, add_hunt_flags, "anna"),
-    "compare": (run_folder.compare, run_folder.add_compare_flags, "runs/*"),
-    "translate": (decoding.run, decoding.add_flags, "--output translations.txt"),
-    "attention": (drawing.run, drawing.add_flags, '--sentence "je suis ici ." --output attention.png'),
-    "pack": (checks.pack, checks.add_pack_flags, "--output submission.zip"),
+COMMANDS: Commands = {
+    "train": (training.run, "--epochs 3 --output runs/short", ("device", "train")),
+    "sanity": (checks.sanity, "--norm-first", ("device", "sanity")),
+    "hint": (give_hint, "1.3", ("task",)),
+    "understand": (ask, "1.2", ("task",)),
+    "hunt": (show_hunts, "anna", ("hunt",)),
+    "compare": (run_folder.compare, "runs/*", ("compare",)),
+    "translate": (decoding.run, "--output translations.txt", ("device", "checkpoint", "translate")),
+    "attention": (drawing.run, '--sentence "je suis ici ." --output a.png', ("device", "checkpoint", "attention")),
+    "pack": (checks.pack, "--output submission.zip", ("pack",)),
 }
-"""Does the work, with its docstring as help; adds its flags; an example of them."""
 
 
 def make_parser(package: str) -> Parser:
     """Creates the parser, with all commands and their flags."""
-    program = f"python -m {package}"
-    parser = Parser(prog=program, description="Train and use a Transformer for machine translation.")
-    commands = parser.add_subparsers(required=True, metavar="command")
-    for name, (command, add_flags, example) in COMMANDS.items():
-        text = (inspect.getdoc(command) or "").partition("\n\n")[0]
-        sub = commands.add_parser(name, help=text, description=text, epilog=f"example: {program} {name} {example}")
-        sub.set_defaults(run=command, threads=1, device="cpu")
-        add_flags(sub)
+    parser = Parser(prog=f"python -m {package}", description="Train and use a Transformer for machine translation.")
+    commands = add_commands(parser, COMMANDS, FLAGS, {"threads": at_least(1, 1024)})
+    for command in commands.values():
+        command.set_defaults(threads=1, device="cpu")
+    add_config_flags(commands["train"])
     return parser

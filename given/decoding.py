@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from foundation.whole_files import in_one_piece
 
-from .config import LANGUAGES, ConfigError, add_device_flags, settings_in
+from .config import LANGUAGES, ConfigError, settings_in
 from .package import Batch, Package, Setup, Transformer
 from .run_folder import Checkpoint
 
@@ -114,37 +114,12 @@ def bleu(translations: list[str], references: list[str]) -> float:
     return sacrebleu.corpus_bleu(translations, [references], tokenize="none", force=True).score / 100
 
 
-def add_checkpoint_flag(parser: argparse.ArgumentParser) -> None:
-    """Adds `--checkpoint`, and where its model computes."""
-    add_device_flags(parser)
-    default = Path("runs/latest/best.pt")
-    parser.add_argument("--checkpoint", type=Path, default=default, help="a file that `train` saved")
-
-
 def load_model(options: argparse.Namespace) -> tuple[Checkpoint, Transformer]:
     """Loads a checkpoint and its model, ready to translate. Raises: CheckpointError if it is missing or misfits."""
     saved = Checkpoint.load(options.package, options.checkpoint)
     model = saved.build_model().to(options.device)
     saved.load_weights(model, options.checkpoint)
     return saved, model.eval()
-
-
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags of `translate`."""
-    add_checkpoint_flag(parser)
-    text = (
-        "one sentence per line; - = what you type, line by line; files that end in .bpe or .words have tokens or "
-        f"`source|||target` lines, others have raw text if the run has a tokenizer (default: {SOURCES})"
-    )
-    parser.add_argument("--input", type=Path, default=SOURCES, help=text)
-    text = f"- = standard output (default: {TRANSLATIONS}; for --input - always standard output)"
-    parser.add_argument("--output", type=Path, default=TRANSLATIONS, help=text)
-    parser.add_argument("--beam-size", type=int, help="1 = greedy search (default: the run's setting)")
-    text = "higher = longer translations (default: the run's setting)"
-    parser.add_argument("--length-penalty", type=float, help=text)
-    parser.add_argument("--max-length", type=int, help="the most tokens of a translation (default: the run's setting)")
-    text = "use the key/value cache where there is one; the result is the same"
-    parser.add_argument("--cached", action=argparse.BooleanOptionalAction, default=True, help=text)
 
 
 def sources_of(

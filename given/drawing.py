@@ -12,44 +12,29 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from .config import ConfigError
-from .decoding import add_checkpoint_flag, forced_decode, load_model, translate
+from .decoding import forced_decode, load_model, translate
 from .package import Package
 from .run_folder import Checkpoint, Watched
 
-KINDS = ("encoder", "decoder", "cross")
 FORMATS = (".png", ".svg", ".pdf")
 MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
 Labels = tuple[list[str], list[str]]
-"""The tokens that attend, and those that are attended to."""
-
-
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's flags."""
-    add_checkpoint_flag(parser)
-    wanted = parser.add_mutually_exclusive_group(required=True)
-    wanted.add_argument("--sentence", help="source, in subwords")
-    text = "draw the sentence that this run recorded (`train --attention-through-time`), at each report"
-    wanted.add_argument("--through-time", type=Path, metavar="RUN", help=text)
-    parser.add_argument("--kind", choices=KINDS, default="cross", help="whose attention (default: cross)")
-    parser.add_argument("--layer", default="-1", help="1 = the first, `all` = one page with all; default: the last")
-    parser.add_argument("--head", type=int, help="for --matrices (default: 1)")
-    text = "draw Q, K, V, scores, weights and context of one head instead of the maps of all"
-    parser.add_argument("--matrices", action="store_true", help=text)
-    text = ".png, .svg or .pdf; with --through-time .gif too (default: attention.png)"
-    parser.add_argument("--output", type=Path, default=Path("attention.png"), help=text)
+"""Of rows and columns: the tokens that attend, and those that are attended to."""
 
 
 def run(options: argparse.Namespace) -> int:
     """Draws where a sentence and its translation attend."""
     os.environ.pop("MPLBACKEND", None)  # of a notebook's host, perhaps not installed here; pictures are only saved
+    if (options.sentence is None) == (options.through_time is None):
+        raise ConfigError("one of --sentence and --through-time is needed")
     formats, draw = ((*FORMATS, ".gif"), draw_through_time) if options.through_time else (FORMATS, draw_sentence)
     if options.output.suffix.lower() not in formats:
         raise ConfigError(f"--output {options.output}: expected a name that ends in {', '.join(formats)}")
@@ -76,20 +61,17 @@ def draw_sentence(options: argparse.Namespace) -> str:
     within: AbstractContextManager[list[Matrices]] = catching(saved.package) if options.matrices else nullcontext([])
     with within as caught:
         weights = [layer[0] for layer in forced_decode(model, batch)[1][kind]]
-    labels = label(kind, source, [saved.package.vocab.BOS, *target])
-    heads = [f"head {head + 1}" for head in range(len(weights[0]))]
+    tokens, heads = label(kind, source, [saved.package.vocab.BOS, *target]), numbered("head", len(weights[0]))
     if options.layer == "all" and not options.matrices:
-        layers = [f"layer {layer + 1}" for layer in range(len(weights))]
         title = f"{kind} attention, all layers"
-        save_figure(plot_page(weights, layers, heads, *labels, title), options.output)
-        return title
-    layer = find_layer(options.layer, len(weights))
-    title = f"{kind} attention, layer {layer}"
-    if options.matrices:
-        title += f", head {options.head}"
-        figure = plot_matrices(find_matrices(options, caught, layer, len(weights)), *labels, title)
+        figure = plot_page(weights, (numbered("layer", len(weights)), heads), tokens, title)
     else:
-        figure = plot_page([weights[layer - 1]], [""], heads, *labels, title)
+        layer = find_layer(options.layer, len(weights))
+        title = f"{kind} attention, layer {layer}{f', head {options.head}' if options.matrices else ''}"
+        if options.matrices:
+            figure = plot_matrices(find_matrices(options, caught, layer, len(weights)), *tokens, title)
+        else:
+            figure = plot_page([weights[layer - 1]], ([""], heads), tokens, title)
     save_figure(figure, options.output)
     return title
 
@@ -107,15 +89,15 @@ def draw_through_time(options: argparse.Namespace) -> str:
     layer = find_layer(options.layer, watched.weights[0][options.kind].size(0))
     weights = [report[options.kind][layer - 1] for report in watched.weights]
     times = [f"epoch {epoch:g}" if epoch else "before training" for epoch in watched.epochs]
-    labels = label(options.kind, watched.source, [options.package.vocab.BOS, *watched.target])
+    tokens = label(options.kind, watched.source, [options.package.vocab.BOS, *watched.target])
     title = f"{options.kind} attention, layer {layer}"
     if options.output.suffix.lower() == ".gif":
-        animate(weights, times, *labels, title, options.output)
+        animate(weights, times, tokens, title, options.output)
     else:
         shown = torch.linspace(0, len(times) - 1, min(len(times), MOST_COLUMNS)).round().int().tolist()
         maps = [[weights[report][head] for report in shown] for head in range(len(weights[0]))]
-        heads = [f"head {head + 1}" for head in range(len(maps))]
-        save_figure(plot_page(maps, heads, [times[report] for report in shown], *labels, title), options.output)
+        names = numbered("head", len(maps)), [times[report] for report in shown]
+        save_figure(plot_page(maps, names, tokens, title), options.output)
     return f"{title}, {len(times)} times"
 
 
@@ -129,6 +111,11 @@ def find_matrices(options: argparse.Namespace, caught: list[Matrices], layer: in
     if not 1 <= options.head <= matrices.weights.size(1):
         raise ConfigError(f"--head {options.head}: expected 1 to {matrices.weights.size(1)}")
     return matrices.of_head(options.head - 1)
+
+
+def numbered(kind: str, count: int) -> list[str]:
+    """Returns "head 1", "head 2", ..."""
+    return [f"{kind} {number}" for number in range(1, count + 1)]
 
 
 def label(kind: str, read: list[str], written: list[str]) -> Labels:
@@ -183,8 +170,5 @@ def catching(package: Package) -> Iterator[list[Matrices]]:
         caught.append(catch(attend, *arguments, **named))
         return caught[-1].context, caught[-1].weights
 
-    module.scaled_dot_product_attention = attend_and_keep
-    try:
+    with patch.object(module, "scaled_dot_product_attention", attend_and_keep):
         yield caught
-    finally:
-        module.scaled_dot_product_attention = attend

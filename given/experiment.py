@@ -235,8 +235,7 @@ class Experiment(Setup):
         first = place * config.accumulate
         n_batches = min(n_steps * config.accumulate, len(self.loader) - first)
         losses: list[float] = []
-        note = self.criterion.register_forward_hook(lambda *call: losses.append(float(call[-1].detach())))
-        try:
+        with self.criterion.register_forward_hook(lambda *call: losses.append(float(call[-1].detach()))):
             mean_loss = self.package.train.train_epoch(
                 self._batches(epoch, first, n_batches, losses, progress),
                 self.model,
@@ -246,8 +245,6 @@ class Experiment(Setup):
                 scheduler=self.scheduler,
                 max_grad_norm=config.max_grad_norm or None,
             )
-        finally:
-            note.remove()
         if self._stop:
             n_batches = len(losses)
         for index in range(0, len(losses) if self._writer else 0, config.accumulate):

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from foundation.whole_files import in_one_piece
 
-from .drawing import Matrices
+from .drawing import Labels, Matrices, numbered
 
 CELL = 0.3  # inches per weight in a map
 LEAST_SCORE = -1e30  # below it, a score stands for a key that the mask forbids
@@ -35,48 +35,36 @@ def save_figure(figure: Figure, path: Path) -> None:
         figure.savefig(unfinished, dpi=120)
 
 
-def plot_page(
-    maps: Sequence[Sequence[Tensor] | Tensor],
-    row_names: list[str],
-    column_names: list[str],
-    query_tokens: list[str],
-    key_tokens: list[str],
-    title: str,
-) -> Figure:
+def plot_page(maps: Sequence[Sequence[Tensor] | Tensor], names: Labels, tokens: Labels, title: str) -> Figure:
     """Draws a table of maps, each (q, k), for example a row per layer and a column per head.
 
-    The names of rows and columns stand on the left and on top; the tokens once per row and column.
+    The names of rows and columns stand on the left and on top; the tokens of queries and keys once per row and column.
     """
-    n_rows, n_columns = len(row_names), len(column_names)
-    cell = min(0.75 * CELL, LONGEST_SIDE / max(n_columns * len(key_tokens), n_rows * len(query_tokens)))
-    width, height = cell * len(key_tokens) + 0.3, cell * len(query_tokens) + 0.3
+    (n_rows, n_columns), (n_queries, n_keys) = map(len, names), map(len, tokens)
+    cell = min(0.75 * CELL, LONGEST_SIDE / max(n_columns * n_keys, n_rows * n_queries))
+    width, height = cell * n_keys + 0.3, cell * n_queries + 0.3
     figure = Figure(figsize=(n_columns * width + 2.2, n_rows * height + 1.8), layout="constrained")
     figure.suptitle(title)
     grid = figure.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True)
     for row, all_axes in enumerate(grid):
         for column, axes in enumerate(all_axes):
-            draw_map(axes, maps[row][column], query_tokens, key_tokens, cell)
+            draw_map(axes, maps[row][column], tokens, cell)
             if row == 0:
-                axes.set_title(column_names[column], fontsize=9)
-        all_axes[0].set_ylabel(row_names[row], fontsize=9)
+                axes.set_title(names[1][column], fontsize=9)
+        all_axes[0].set_ylabel(names[0][row], fontsize=9)
     figure.colorbar(grid[0, 0].images[0], ax=figure.axes, shrink=0.8, aspect=40, label="weight")
     return figure
 
 
 def draw_map(
-    axes: Axes,
-    matrix: Tensor,
-    rows: list[str],
-    columns: list[str],
-    cell: float,
-    colours: str = "Blues",
-    with_numbers: bool = False,
+    axes: Axes, matrix: Tensor, labels: Labels, cell: float, colours: str = "Blues", with_numbers: bool = False
 ) -> None:
     """Draws one map, such as weights (q, k), with the labels of its rows and columns; what the mask forbids is grey.
 
     Blues are for numbers between 0 and 1; other colours have 0 in the middle. `cell`, the inches per number, limits the
     size of the letters.
     """
+    rows, columns = labels
     values = masked_less(matrix.detach().float().cpu().numpy(), LEAST_SCORE)
     values.data[values.mask] = 0.0  # the lowest numbers there are would overflow
     limit = 1.0 if colours == "Blues" else max(abs(values).max(), 1e-9)
@@ -93,14 +81,11 @@ def draw_map(
             axes.text(column, row, text, ha="center", va="center", color=colour)
 
 
-def animate(
-    weights: list[Tensor], times: list[str], query_tokens: list[str], key_tokens: list[str], title: str, path: Path
-) -> None:
+def animate(weights: list[Tensor], times: list[str], tokens: Labels, title: str, path: Path) -> None:
     """Writes an animated GIF with a picture per report: `weights` of one layer, (h, q, k), at each of `times`."""
-    heads = [f"head {head + 1}" for head in range(len(weights[0]))]
-    pictures = []
+    names, pictures = ([""], numbered("head", len(weights[0]))), []
     for report, time in zip(weights, times, strict=True):
-        figure = plot_page([report], [""], heads, query_tokens, key_tokens, f"{title}: {time}")
+        figure = plot_page([report], names, tokens, f"{title}: {time}")
         figure.savefig(buffer := io.BytesIO(), dpi=100)
         pictures.append(Image.open(buffer).convert("RGB"))
     first, *others = pictures
@@ -131,7 +116,7 @@ def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[
     for axes, (name, (matrix, (rows, columns))) in zip(figure.subplots(2, 3).flat, panels.items(), strict=True):
         axes.set_title(f"{name}: ({rows}, {columns}) = {tuple(matrix.shape)}", fontsize=10)
         colours = "Blues" if name == "weights" else "RdBu"
-        draw_map(axes, matrix, labels[rows], labels[columns], cell, colours, with_numbers=longest <= MOST_NUMBERS)
+        draw_map(axes, matrix, (labels[rows], labels[columns]), cell, colours, longest <= MOST_NUMBERS)
         figure.colorbar(axes.images[0], ax=axes, shrink=0.8).ax.tick_params(labelsize=7)
         axes.set_ylabel("key" if rows == "k" else "query", fontsize=8)
         axes.set_xlabel("key" if columns == "k" else "feature", fontsize=8)

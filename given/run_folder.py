@@ -118,11 +118,6 @@ def best_report(history: list[dict[str, float]]) -> dict[str, float]:
     return max(history, key=lambda line: line["dev_bleu"])
 
 
-def add_compare_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the flag of `compare`."""
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="a run's folder, written by `train`")
-
-
 def compare(options: argparse.Namespace) -> int:
     """Tabulates runs, the best one first: the settings in which they differ, and the dev BLEU of each."""
     runs: list[dict[str, Any]] = []

@@ -13,45 +13,16 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from foundation.command_line import at_least
 from foundation.whole_files import make_folder
 
 from . import decoding
-from .config import LANGUAGES, LENGTHS, Config, ConfigError, add_config_flags, config_from_flags, settings_in
+from .config import LANGUAGES, LENGTHS, Config, ConfigError, config_from_flags, settings_in
 from .experiment import Experiment
 from .package import Package, Pair
 from .run_folder import Checkpoint, Watched
 
 LARGE = 50_000_000  # bytes; in memory, a file takes thirty times as many
 FILES = {split: Path(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev")}
-
-
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's flags."""
-    text = "a folder that `data prepare` wrote: its training and dev split, in place of --train and --dev"
-    parser.add_argument("--corpus", type=Path, metavar="DIR", help=text)
-    for split, lines in {"train": "`source|||target` lines", "dev": "likewise"}.items():
-        text = f"{lines} (default: those of the run that is resumed, or {FILES[split]})"
-        parser.add_argument(f"--{split}", type=Path, help=text)
-    parser.add_argument("--output", type=Path, default=Path("runs/latest"), help="the run's folder")
-    text = "resume from last.pt in the run's folder; --epochs or --max-steps prolong the run"
-    parser.add_argument("--resume", action="store_true", help=text)
-    text = "resume from a checkpoint that --keep-epochs kept, such as epoch-02"
-    parser.add_argument("--from", dest="start", metavar="NAME", help=text)
-    parser.add_argument("--keep-epochs", action="store_true", help="keep the checkpoint of every epoch")
-    parser.add_argument("--tensorboard", action="store_true", help="also write curves for `tensorboard --logdir DIR`")
-    text = (
-        "record the attention in this sentence, before the first step and at each report, for `attention "
-        "--through-time`; a source of the corpus, in subwords, or `source|||target`"
-    )
-    parser.add_argument("--attention-through-time", metavar="SENTENCE", help=text)
-    text = "dev sentences to show at each report, drawn at random (default: 3)"
-    parser.add_argument("--samples", type=at_least(0), default=3, metavar="N", help=text)
-    parser.add_argument("--sample-marks", action="store_true", help="show them with their byte-pair marks")
-    text = "translate this file with the best model at the end, as `translate` does"
-    parser.add_argument("--test-file", type=Path, metavar="FILE", help=text)
-    parser.add_argument("--out-file", type=Path, metavar="FILE", help="default: translations.txt in the run")
-    add_config_flags(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,11 +2,10 @@
 
 import argparse
 import sys
-import tomllib
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
-from foundation.command_line import Parser, UserError, add_command, print_anywhere, run_command
+from foundation.command_line import Commands, Parser, UserError, add_commands, print_anywhere, run_command
 from foundation.places import ROOT
 from foundation.texts import first_of
 
@@ -18,7 +17,7 @@ from .skeleton import ASSIGNMENT_FILE, Project, ReleaseError
 from .update import run_update
 
 FAILED_CHECK = 1
-OPTIONS = tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
+FLAGS = Path(__file__).with_name("flags.toml")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -26,9 +25,11 @@ def main(arguments: list[str] | None = None) -> int:
     print_anywhere()
     description = "Make what students get from the annotated reference, and check it."
     parser = Parser(prog="python -m release", description=description, epilog="example: python -m release build")
-    commands = parser.add_subparsers(required=True, metavar="build | update")
-    for name, function in {"build": run_build, "update": run_update}.items():
-        add_command(commands, name, function, OPTIONS, known={"--root": {"default": ROOT}})
+    commands: Commands = {
+        "build": (run_build, "--torch-index URL", ("root", "build")),
+        "update": (run_update, "students/anna", ("root", "update")),
+    }
+    add_commands(parser, commands, FLAGS, known={"--root": {"default": ROOT}})
     options = parser.parse_args(arguments)
 
     def command() -> int:

@@ -173,7 +173,7 @@ def needed_modules(root: Path, files: Collection[str], starts: Iterable[str]) ->
         path = waiting.pop()
         if path in files and path not in needed:
             needed.add(path)
-            waiting += imported.get(path, [])
+            waiting += [*imported.get(path, []), str(PurePosixPath(path).with_suffix(".toml"))]  # its table, if any
             waiting += [f"{folder}/__init__.py" for folder in PurePosixPath(path).parents]
     return needed
 

@@ -3,7 +3,7 @@
 What belongs to the assignment (faults, variants, equivalent mutants) is data in `assignment`.
 
     __main__.py    the command line: prove, mutate, same, outside, hints, calibrate
-    console.py     command lines made from functions, tables, and commands in processes of their own
+    console.py     command lines (flags.toml has their flags), tables, and commands in processes of their own
     run_tests.py   runs the component tests on many versions of a submission, all of them trusted code
     variants.py    correct implementations that look different; which faults and variants are tried
     prove.py       every known fault costs its own task points, every correct variant passes

@@ -11,7 +11,6 @@ import hashlib
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,6 @@ from tqdm import tqdm
 from autograder.grading.scoring import Score, read_references, read_translations
 from autograder.grading.scoring import score as bleu_of
 from foundation.assignment_file import read_assignment
-from foundation.command_line import at_least
 from foundation.places import ROOT, TEST_REFERENCES
 
 from .console import run_python
@@ -33,12 +31,7 @@ INTERVAL_IN_ERRORS = 2 * 1.96  # a 95% interval, in standard errors
 Floats = npt.NDArray[np.float64]
 
 
-def calibrate(
-    seeds: Annotated[int, "number of seeds, 2 or more: one has no spread", {"type": at_least(2)}] = 5,
-    preset: Annotated[str, "the reference's settings"] = "course",
-    epochs: Annotated[int | None, "default: the preset's"] = None,
-    output: Annotated[Path, "folder for runs"] = RUNS,
-) -> int:
+def calibrate(seeds: int, preset: str, epochs: int | None, output: Path | None) -> int:
     """Propose BLEU thresholds.
 
     Train the reference with several seeds, score its translations of the test sentences, and show what share of correct
@@ -46,7 +39,7 @@ def calibrate(
     interruption, it resumes where it stopped.
     """
     arguments = ["--preset", preset, *(["--epochs", str(epochs)] if epochs else [])]
-    scores = run_seeds(range(seeds), arguments, TEST_REFERENCES, output.resolve())
+    scores = run_seeds(range(seeds), arguments, TEST_REFERENCES, (output or RUNS).resolve())
     for seed, score in enumerate(scores):
         print(f"seed {seed}: BLEU {score.value:.3f}")
     values = np.array([score.value for score in scores])

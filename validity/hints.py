@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Annotated
 
 from autograder.at_home.hints import SEED, Known, Pattern, fitting, pattern_of
 from autograder.course.catalogue import PATTERNS, Fault, apply, faults_of, read_patterns
@@ -18,16 +17,13 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
 
-from .console import Jobs
 from .run_tests import Version, run_versions
 
 WORDS = {"right": "get their hint", "two": "get it beside another", "wrong": "get a wrong one", "none": "get none"}
 MOST_WRONG = 0.03
 
 
-def measure(
-    fault: Annotated[str, "compute only patterns of faults whose id contains this text"] = "", jobs: Jobs = 1
-) -> int:
+def measure(fault: str, jobs: int) -> int:
     """Compute the patterns by which mistakes are named.
 
     Put every known fault into the reference, run the tests of its task with the seed of hints, and write the patterns

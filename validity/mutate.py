@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from autograder.intake.sources import Sources, read_sources
 from autograder.own_work.operators import mutations, own_attribute
@@ -28,7 +28,7 @@ from foundation.command_line import UserError
 from foundation.places import REFERENCE, ROOT
 from release.skeleton import Region, Source, find_regions, is_text, parse_source
 
-from .console import Jobs, Pages, Start, table, write_page
+from .console import table, write_page
 from .run_tests import Version, finds_fault, markers_of_tasks, run_versions
 
 KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
@@ -76,15 +76,7 @@ class Mutant:
         return f"{self.module}.{self.function}", self.before, self.after
 
 
-def mutate(
-    task: Annotated[str | None, "only mutants of this task's solutions, such as 1.3"] = None,
-    text: Annotated[str, "only mutants whose name contains this text"] = "",
-    every: Annotated[int, "only every N-th mutant, with --kit function"] = 1,
-    start: Start = 0,
-    jobs: Jobs = 1,
-    kit: Annotated[bool, "mutants of all other code, for the fast tests"] = False,
-    output: Pages = None,
-) -> int:
+def mutate(task: str | None, text: str, every: int, start: int, jobs: int, kit: bool, output: Path | None) -> int:
     """Prove the component tests with mutants of the solutions.
 
     Run the component tests on small changes of the reference's solutions: each must fail a test of its task, or be

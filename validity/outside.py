@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import torch
 
@@ -35,7 +35,7 @@ from foundation.assignment_tables import Forbidden
 from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ROOT, SKELETON
 
-from .console import Pages, table, write_page
+from .console import table, write_page
 from .outside_formulas import message_of
 from .outside_verdicts import JUDGES
 
@@ -47,7 +47,6 @@ OF_THE_WHOLE = "whole", "rehearsal"
 """Modules by which no item is judged."""
 TESTING = ("arguments", "case", "comparison", "fitting", "idle", "observation", "results", "side_effects", "subject")
 """Modules of `autograder.testing` that decide how a test ends."""
-CLONES = "folder with a git clone owner+name of each repository; default: only see whether docs/proof is up to date"
 OF_ANY_DEFAULT = {
     ("1.1", "any size and dtype"),
     ("1.2", "numerically safe"),
@@ -236,12 +235,7 @@ def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str
         yield Row(result.task.number, mark.name, kit, why[:MOST_WHY], verdict, reason or "")
 
 
-def outside(
-    folder: Annotated[Path | None, CLONES, {"nargs": "?"}] = None,
-    repository: Annotated[str, "only those whose description's file name contains this text"] = "",
-    fetch: Annotated[bool, "clone what is missing in the folder"] = False,
-    output: Pages = None,
-) -> int:
+def outside(folder: Path | None, repository: str, fetch: bool, output: Path | None) -> int:
     """Examine the tests with code that nobody here wrote.
 
     Grade public implementations, described in assignment/outside, and compare each item of the rubric with an

@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
 
 from autograder.course.catalogue import Fault, apply, extent_of
 from autograder.intake.sources import Sources, read_sources
@@ -23,7 +22,7 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT_FILE, REFERENCE
 
-from .console import Component, Jobs, Pages, Start, table, write_page
+from .console import table, write_page
 from .run_tests import Run, Version, finds_fault, markers_of_tasks, run_versions
 from .variants import Variant, choose_faults, choose_variants
 
@@ -106,28 +105,27 @@ class Proof:
 
 
 def prove(
-    component: Component = None,
-    fault: Annotated[str, "only faults (and variants) whose id contains this text"] = "",
-    only: Annotated[str | None, "default: both", {"choices": ("faults", "variants")}] = None,
-    every: Annotated[int, "only every N-th fault and variant; then no share of those under a condition is due"] = 1,
-    start: Start = 0,
-    seeds: Annotated[int, "seeds per fault and variant"] = 1,
-    variant_seeds: Annotated[int | None, "seeds per variant (default: as --seeds)"] = None,
-    tests: Annotated[
-        str, "run the tests of a version's components, or with the first seed all", {"choices": TESTS}
-    ] = "own",
-    jobs: Jobs = 1,
-    inside: Annotated[bool, "put faults into copies that another component has of a part"] = False,
-    output: Pages = None,
-    reference: Annotated[Path, "folder of the annotated solution"] = REFERENCE,
-    assignment: Annotated[Path, "an assignment's file or folder"] = ASSIGNMENT_FILE,
+    component: str | None,
+    fault: str,
+    only: str | None,
+    every: int,
+    start: int,
+    seeds: int,
+    variant_seeds: int | None,
+    tests: str,
+    jobs: int,
+    inside: bool,
+    output: Path | None,
+    reference: Path | None,
+    assignment: Path | None,
 ) -> int:
     """Prove the component tests.
 
     Run them on known faults (each must fail, and only the tasks of its component may lose points) and on correct
     variants (each must pass). With --inside, list which items of rubrics faults cost there; intact copies must pass.
     """
-    whole, sources = read_assignment(assignment), read_sources(reference, reference)
+    folder = reference or REFERENCE
+    whole, sources = read_assignment(assignment or ASSIGNMENT_FILE), read_sources(folder, folder)
     # Answers to questions about the reference's own code are wrong for any other.
     judged = replace(whole, tasks=tuple(task for task in whole.tasks if not task.is_answered))
     faults = choose_faults(judged, component, fault, every, start) if only != "variants" else []

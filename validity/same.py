@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
 
 from autograder.course.catalogue import apply
 from autograder.intake.sources import Sources, read_sources
@@ -19,7 +18,6 @@ from foundation.command_line import UserError
 from foundation.places import REFERENCE
 from foundation.processes import Ended, ask_forked
 
-from .console import Component, Every, Jobs, Start
 from .run_tests import SECONDS_A_SEED, Recorder, Version, markers_of_tasks
 from .variants import choose_faults, choose_variants
 
@@ -27,13 +25,7 @@ SEEDS = 5
 """Code that acts by chance may end either way: tests differ if they do with each of so many seeds."""
 
 
-def compare(
-    component: Component = None,
-    text: Annotated[str, "only faults and variants whose name contains this text"] = "",
-    every: Every = 1,
-    start: Start = 0,
-    jobs: Jobs = 1,
-) -> int:
+def compare(component: str | None, text: str, every: int, start: int, jobs: int) -> int:
     """Prove that home and grading agree.
 
     Run the component tests on known faults and correct variants in a student's own process and in the sandbox: each

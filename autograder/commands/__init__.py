@@ -1,6 +1,6 @@
 """The commands of `python -m autograder`.
 
-    arguments.py  command lines, of options.toml   marks.py  points, comments, late days; marks for a platform
+    arguments.py  command lines, of flags.toml     marks.py  points, comments, late days; marks for a platform
     classes.py    grade one; list, grade, compare  ask.py    questions for students
     demo.py       a sample class of six
 

@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import sys
-import tomllib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -27,7 +26,7 @@ from ..reports.exports import IMPORTING
 from ..sandbox.layers import LEVELS, why_no_namespaces
 from ..sandbox.zygote import packages_for
 
-OPTIONS = tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
+FLAGS = Path(__file__).with_name("flags.toml")
 MOST_DAYS = 1000  # more than any term has
 
 
@@ -57,7 +56,7 @@ TYPES = {"days": at_least(0, MOST_DAYS), "time": _time_with_zone, "reason": _rea
 
 
 def known_in_code() -> dict[str, dict[str, Any]]:
-    """Choices and defaults that `options.toml` cannot have."""
+    """Choices and defaults that `flags.toml` cannot have."""
     try:
         release = released_folder()
     except UserError:  # for the command itself to report

@@ -12,7 +12,7 @@ import math
 import random
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing
 from functools import lru_cache, partial
 from pathlib import Path
 from textwrap import shorten
@@ -49,14 +49,9 @@ Row = Mapping[str, Any]
 class AtHome(Versions):
     """Versions of a component in this very process."""
 
-    @contextmanager
-    def open(self, text: str | None = None) -> Iterator[InProcessSubmission]:
+    def open(self, text: str | None = None) -> AbstractContextManager[InProcessSubmission]:
         """Load the submission, or a version of it, and forget it again."""
-        submission = InProcessSubmission(self.sources_with(text), self.assignment)
-        try:
-            yield submission
-        finally:
-            submission.close()
+        return closing(InProcessSubmission(self.sources_with(text), self.assignment))
 
     def judge(self, text: str | None = None) -> Sequence[Outcome]:
         """Run the tests of the component's task."""

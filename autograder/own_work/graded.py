@@ -17,7 +17,8 @@ from foundation.command_line import UserError
 from ..intake.sources import tree_of
 from ..intake.submission import Intake
 from ..running.collected_tests import CollectedTests
-from ..sandbox.errors import SandboxUnavailableError, SubmissionError, SubmissionTimeoutError
+from ..running.collection import classify
+from ..sandbox.errors import SandboxUnavailableError, SubmissionError
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
 from ..testing.results import CheckFailed, Outcome, State, TaskResult, judge_task
@@ -94,18 +95,12 @@ def judge_own_work(intake: Intake, task: Task, bench: Bench, known: Known, seed:
         if task.tests_of:
             return _judge_tests(intake, task, bench, known, seed)
         return judge_task(task, _judge_hunts(intake, task, bench), bench.assignment.credit)
-    except NotImplementedError as error:
-        return TaskResult(task, State.NOT_ATTEMPTED, 0.0, str(error))
-    except CheckFailed as error:
-        return TaskResult(task, State.FAILED, 0.0, str(error))
-    except SubmissionError as error:
-        state = State.TIMEOUT if isinstance(error, SubmissionTimeoutError) else State.ERROR
-        return TaskResult(task, state, 0.0, f"{module}.py: {error}", traceback=error.student_traceback)
     except SandboxUnavailableError:
         raise
-    except Exception as error:  # ours, over something unexpected in the submission: it costs no other task
-        state, message = bench.tests.describe(error)
-        return TaskResult(task, state, 0.0, message)
+    except Exception as error:  # even ours, over something unexpected in the submission: it costs no other task
+        state, message = classify(error, bench.tests.describe)
+        where = f"{module}.py: " if isinstance(error, SubmissionError) else ""
+        return TaskResult(task, state, 0.0, f"{where}{message}", traceback=getattr(error, "student_traceback", ""))
 
 
 def _judge_tests(intake: Intake, task: Task, bench: Bench, known: Known, seed: int) -> TaskResult:
@@ -134,14 +129,12 @@ def _judge_hunts(intake: Intake, task: Task, bench: Bench) -> list[Outcome]:
         answers = sandbox.apply("find", task.components[0], contents, isolated=False)
     outcomes = []
     for name in (item.name for item in task.items):
-        state, message = State.PASSED, ""
+        problem: Exception | None = None
         try:
             check_answer(name, hunts, answers)
-        except CheckFailed as error:
-            state, message = State.FAILED, str(error)
-        except NotImplementedError as error:
-            state, message = State.NOT_ATTEMPTED, str(error)
-        outcomes.append(Outcome(name, state, message, name, nodeid=f"hunts::{name}"))
+        except (CheckFailed, NotImplementedError) as error:
+            problem = error
+        outcomes.append(Outcome(name, *classify(problem, bench.tests.describe), name, nodeid=f"hunts::{name}"))
     return outcomes
 
 

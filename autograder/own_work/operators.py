@@ -6,52 +6,14 @@ about a student's code and the proof by mutants use the same ones.
 
 import ast
 import copy
+import tomllib
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 
-ARITHMETIC = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Div,
-    ast.Mod: ast.FloorDiv,
-    ast.Pow: ast.Mult,
-    ast.MatMult: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-}
-COMPARISONS = {
-    ast.Eq: (ast.NotEq, ast.LtE),
-    ast.NotEq: (ast.Eq, ast.Lt),
-    ast.Lt: (ast.LtE, ast.GtE),
-    ast.LtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.GtE, ast.LtE),
-    ast.GtE: (ast.Gt, ast.Lt),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-}
-FUNCTIONS = {
-    "abs": ("square",),
-    "append": ("extend",),
-    "arange": ("ones",),
-    "eval": ("train",),
-    "exp": ("log",),
-    "max": ("min",),
-    "mean": ("sum", "median"),
-    "min": ("max",),
-    "ModuleList": ("Sequential", "list"),
-    "ones": ("zeros", "rand"),
-    "Parameter": ("Buffer", "Identity"),
-    "rand": ("randn", "ones"),
-    "relu": ("sigmoid", "tanh", "selu"),
-    "softmax": ("log_softmax", "softmin"),
-    "sqrt": ("exp",),
-    "square": ("abs",),
-    "sum": ("mean", "max"),
-    "train": ("eval",),
-    "zeros": ("ones", "rand"),
-    "zero_grad": ("step",),
-}
+TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+ARITHMETIC = {getattr(ast, name): getattr(ast, other) for name, other in TABLES["arithmetic"].items()}
+COMPARISONS = {getattr(ast, name): [getattr(ast, o) for o in others] for name, others in TABLES["comparisons"].items()}
+FUNCTIONS = TABLES["functions"]
 
 
 def mutations(node: ast.AST, variables: Collection[str], attributes: Collection[str]) -> Iterator[tuple[str, ast.AST]]:

@@ -25,6 +25,7 @@ import sys
 import tomllib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property, partial
 from operator import attrgetter
@@ -216,7 +217,7 @@ def try_all(suites: Sequence[Suite], source: Source, assignment: Assignment, zyg
     SandboxUnavailableError where the machine cannot contain the submission.
     """
     workers = Workers(suites, source, assignment, zygote, seed)
-    try:
+    with closing(workers.implementations):
         workers.check(suites)
         for suite in suites:
             n_excluded = -1
@@ -224,8 +225,6 @@ def try_all(suites: Sequence[Suite], source: Source, assignment: Assignment, zyg
                 workers.try_faults(suite)
                 n_excluded = len(suite.excluded)
                 workers.repeat(suite)
-    finally:
-        workers.implementations.close()
 
 
 class Workers:

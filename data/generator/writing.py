@@ -8,7 +8,7 @@ before `*hibou`, as in dictionaries, nothing is elided.
 from abc import ABC, abstractmethod
 
 from .entries import rows_of
-from .meaning import NEUTRAL, Adjunct, Agreement, Clause, Gap, Modifier, Name, Nominal, NounPhrase, Pronoun, Sentence
+from .meaning import Adjunct, Agreement, Clause, Gap, Modifier, Name, Nominal, NounPhrase, Pronoun, Sentence
 
 
 class Writer(ABC):
@@ -56,8 +56,7 @@ class Writer(ABC):
         if isinstance(node.attribute, NounPhrase):
             parts.append(self.noun_phrase(node.attribute))
         elif node.attribute is not None:
-            is_ce = isinstance(node.subject, Pronoun) and node.subject.kind == "ce"
-            parts.append(self.adjective(node.attribute, NEUTRAL if is_ce else node.agreement))
+            parts.append(self.adjective(node.attribute, node.agreement))
         parts.append(self.adjunct(node.place))
         if node.infinitive is not None:
             parts += [node.infinitive.link[self.side], self.clause(node.infinitive)]

@@ -19,7 +19,7 @@ from benchmarks.rubric import (
     read_panel,
     tau_of,
 )
-from benchmarks.trained import DEV, TRAIN, verdict
+from benchmarks.trained import verdict
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
 from reference.__main__ import main as train
@@ -110,12 +110,13 @@ def test_a_mistake_costs_no_item_that_it_has_nothing_to_do_with(sampled):
 
 
 def test_the_reports_tables_are_made_of_finished_runs(tmp_path, capsys):
+    files = [*(f"data/corpus/fren.{split}.bpe" for split in ("train", "dev")), "None"]
     for name, dev in (("defaults", 0.6), ("epochs-20", 0.7), ("n_heads-2", 0.5)):
         for seed in (0, 1):
             folder = tmp_path / "runs" / name / f"seed-{seed}"
             folder.mkdir(parents=True)
             result = {"dev": dev + seed / 50, "minutes": 2.0, "train": 0.8, "parameters": 12_345}
-            (folder / "result.json").write_text(json.dumps({"files": [str(TRAIN), str(DEV), "None"], "result": result}))
+            (folder / "result.json").write_text(json.dumps({"files": files, "result": result}))
     assert main(["tables", "--tables", "1", "2", "--only", "epochs", "heads", "--show", "--output", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     same = "12,345 | 2 | 0.800 ± 0.000"

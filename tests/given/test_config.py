@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from given.command_line import choose_device
-from given.config import PRESETS, Config, add_config_flags, config_from_flags
+from given.config import PRESETS, SETTINGS, Config, add_config_flags, config_from_flags
 from given.package import Setup, embedding_tables, make_optimizer
 from given.run_folder import Checkpoint
 from reference.model import Transformer
@@ -53,7 +53,7 @@ def test_every_setting_has_a_flag_which_changes_the_preset():
     parser = argparse.ArgumentParser()
     add_config_flags(parser)
     flags = {action.dest for action in parser._actions} - {"help", "preset", "device", "threads"}
-    assert flags == {item.name for item in fields(Config)}
+    assert flags == {item.name for item in fields(Config)} == SETTINGS.keys()
     options = parser.parse_args(["--preset", "fast", "--d-model", "64", "--no-norm-first"])
     assert config_from_flags(parser.parse_args([])) == PRESETS["course"]
     assert config_from_flags(options) == replace(PRESETS["fast"], d_model=64, norm_first=False)

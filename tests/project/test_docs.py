@@ -109,8 +109,7 @@ def test_every_command_and_flag_exists(name):
                 assert f'"{words[0]}"' in sources, f"{name}: python -m {package} {words[0]}"
             for flag in re.findall(r"(?<=\s)--([a-z][a-z-]*)", rest):
                 field = flag.removeprefix("no-").replace("-", "_")  # settings of the reference become flags
-                made = f'f"--{{split}}-{flag.rpartition("-")[2]}"' in sources
-                known = re.search(rf'"(--)?{flag}"', sources) or made or re.search(rf"\b{field}: ", sources)
+                known = re.search(rf'"--{flag}"|^--{flag} = |\b{field}: ', sources, re.MULTILINE)
                 assert known, f"{name}: python -m {package} … --{flag}"
         for rest in re.findall(r"\bgrade\.py([^|;&#]*)", code):
             for flag in re.findall(r"(?<=\s)\[?--([a-z][a-z-]*)", rest):

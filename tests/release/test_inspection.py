@@ -177,7 +177,7 @@ PLACES = {
         "assignment/tests/test_2_3_encoder_decoder.py",
         "docs/pictures/architecture.svg",
     },
-    "E.2": {"given/config.py", "assignment/handout.md", "reference/answers.md"},
+    "E.2": {"given/flags.toml", "assignment/handout.md", "reference/answers.md"},
 }
 
 

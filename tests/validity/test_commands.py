@@ -19,7 +19,7 @@ def test_parameters_are_options(capsys):
     parser = make_parser("validity", None, COMMANDS)
     options = vars(parser.parse_args(["prove", "--variant-seeds", "4", "--output", "pages", "--inside"]))
     given = {"variant_seeds": 4, "output": Path("pages"), "inside": True, "every": 1, "component": None}
-    assert options.items() >= given.items() and options["command"] is prove.prove
+    assert options.items() >= given.items() and options["run"] is prove.prove
     for arguments in (["--help"], ["prove", "--help"], ["outside", "--help"]):
         with pytest.raises(SystemExit):
             parser.parse_args(arguments)
@@ -32,7 +32,7 @@ def test_parameters_are_options(capsys):
 @pytest.mark.parametrize("program, commands", [("validity", COMMANDS), ("benchmarks", MEASUREMENTS)])
 def test_every_example_is_one(program, commands):
     parser = make_parser(program, None, commands)
-    assert all(parser.parse_args([name, *shlex.split(example)]) for name, (_, example) in commands.items())
+    assert all(parser.parse_args([name, *shlex.split(example)]) for name, (_, example, _) in commands.items())
 
 
 def test_a_command_that_fails_is_named_with_its_last_line():

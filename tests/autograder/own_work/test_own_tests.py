@@ -5,7 +5,7 @@ The gates of a release see that the reference's earn all.
 
 import textwrap
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 
 import pytest
@@ -14,6 +14,7 @@ from autograder.at_home.notebook import run_task
 from autograder.intake.submission import Intake
 from autograder.own_work.graded import judge_own_work
 from autograder.own_work.own_tests import implementations_of
+from autograder.running.collected_tests import CollectedTests
 from autograder.testing.results import State
 from foundation.places import ROOT
 
@@ -40,7 +41,8 @@ def suite(argument: str, *bodies: str) -> str:
 def judged(zygote, text: str):
     intake = Intake("anna", {"own_tests": ("own_tests.py", text)}, frozenset({"own_tests"}))
     quick = replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, call_seconds=3))
-    return judge_own_work(intake, TASK, SimpleNamespace(assignment=quick, zygote=zygote), known(), 7)
+    tests = SimpleNamespace(describe=partial(CollectedTests.describe, None))
+    return judge_own_work(intake, TASK, SimpleNamespace(assignment=quick, zygote=zygote, tests=tests), known(), 7)
 
 
 def groups(result) -> set[str]:
@@ -96,7 +98,7 @@ def test_tests_that_go_wrong_cost_only_themselves_and_gain_nothing(zygote, name)
     "text, state, message",
     [
         ("class TestAttention(:\n", State.ERROR, "own_tests.py, line 1: invalid syntax"),
-        (suite("attention", "pass") + "raise ValueError('oops')", State.ERROR, "own_tests.py: oops"),
+        (suite("attention", "pass") + "raise ValueError('oops')", State.ERROR, "own_tests.py: ValueError: oops"),
         (
             suite("attention", "pass") + "while True: pass",
             State.ERROR,
