@@ -1,7 +1,7 @@
 """Trains a whole model for a moment, by the submission's own `train_epoch`."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -19,25 +19,25 @@ def keep(model: nn.Module) -> None:
     _kept[:] = [model]
 
 
-def rehearse(train_epoch: Callable[..., Any], tensors: dict[str, Tensor]) -> list[float]:
-    """Train the model that was kept with one batch, of which these are the tensors by name.
+def rehearse(train_epoch: Callable[..., Any], inputs: Sequence[Tensor], labels: Tensor) -> list[float]:
+    """Train the model that was kept on one batch: the arguments of its `forward`, and labels (b, t).
 
     Returns the losses in eval mode before and after it, and how far log-probabilities of the two modes are apart at
     first at most; that is infinite where those in training are random.
     """
     [model] = _kept
-    batch: Any = Batch(**tensors)
+    names = "src", "tgt_input", "src_mask", "tgt_mask"
+    tensors = dict(zip(names, inputs, strict=True))
+    batch = Batch(**tensors, encoder_mask=tensors["src_mask"], labels=labels)
 
     def predict(is_training: bool = False) -> Tensor:
         model.train(is_training)
         with torch.set_grad_enabled(is_training):
-            memory, *_ = model.encode(batch.src, batch.encoder_mask)
-            output, *_ = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
-            predictions: Tensor = model.get_predictions(output)
+            predictions: Tensor = model(*inputs)
         return predictions.detach()
 
     def loss() -> float:
-        return -predict().gather(-1, batch.labels[..., None]).mean().item()
+        return -predict().gather(-1, labels[..., None]).mean().item()
 
     first, expected, trained, again = loss(), predict(), predict(is_training=True), predict(is_training=True)
     with torch.enable_grad():

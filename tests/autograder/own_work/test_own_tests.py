@@ -102,7 +102,7 @@ def test_tests_that_go_wrong_cost_only_themselves_and_gain_nothing(zygote, name)
         (
             suite("attention", "pass") + "while True: pass",
             State.ERROR,
-            "own_tests.py: own_tests.py took too long when it was imported: no answer within 3 s",
+            "own_tests.py: ImportError: own_tests.py took too long when it was imported: no answer within 3 s",
         ),
         ((ROOT / ASSIGNMENT.package / "own_tests.py").read_text(encoding="utf-8"), State.NOT_ATTEMPTED, "TODO E.4: "),
         (
