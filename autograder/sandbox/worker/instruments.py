@@ -67,16 +67,17 @@ def told(events: Mapping[type, str]) -> Callable[[object, str], object]:
     return tell
 
 
-def telling_wraps() -> Callable[..., Any]:
-    """`functools.wraps`, which raises an event where its caller names what to copy, or hands it a class."""
+def telling_update() -> Callable[..., Any]:
+    """`functools.update_wrapper`, which raises an event where it is told what to copy, or copies from a class."""
     audit, is_instance, kind, library, update = sys.audit, isinstance, type, functools, functools.update_wrapper
+    usual = functools.WRAPPER_ASSIGNMENTS, functools.WRAPPER_UPDATES
 
-    def wraps(wrapped: object, *names: object, **others: object) -> Callable[..., Any]:
-        if names or others or is_instance(wrapped, kind):
+    def update_wrapper(wrapper: Any, wrapped: Any, assigned: Any = usual[0], updated: Any = usual[1]) -> Any:
+        if assigned is not usual[0] or updated is not usual[1] or is_instance(wrapped, kind):
             audit(BY_NAME, library, update.__name__)
-        return lambda wrapper: update(wrapper, wrapped, *names, **others)  # type: ignore[arg-type]
+        return update(wrapper, wrapped, assigned, updated)
 
-    return wraps
+    return update_wrapper
 
 
 BUILTINS = {
@@ -163,7 +164,7 @@ def tell_of_libraries() -> None:
 
     So does what writes attributes on any object that it is given: a parser's namespace, a copy, and a wrapper.
     """
-    vars(functools)["wraps"] = telling_wraps()
+    vars(functools)["update_wrapper"] = telling_update()
     for module in (argparse, copy):
         vars(module)["setattr"] = BUILTINS["setattr"]
     run = exec
