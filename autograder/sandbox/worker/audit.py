@@ -143,7 +143,8 @@ def watch(files: Iterable[str], internals: str, operations: str, descriptor: int
             is_listed = operation.replace(".", "_").isidentifier() and not is_usual_operation(operation)
             return f"{operation}{in_graph}" if is_listed else ""
         if event == as_value:
-            return f"{known.get(identity(arguments[0]), 'an own module')} as a value"
+            is_class = is_kind(of_type(arguments[0]), kind)
+            return f"{'a metaclass' if is_class else known.get(identity(arguments[0]), 'an own module')} as a value"
         if of_type(arguments[1]) is not text:
             return ""
         owner, name, *_ = arguments

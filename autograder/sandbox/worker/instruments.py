@@ -35,7 +35,7 @@ OF_CLASS = "submission.class"
 REPLACED = "submission.replaced"
 """The event of an attribute that is written or deleted, with the same arguments."""
 VALUE = "submission.value"
-"""The event of a module that other code may get; it is the argument."""
+"""The event of a module that other code may get, or of a metaclass that is used; it is the argument."""
 COMPUTED = "submission.computed"
 """The event of an operation in the graph of a result; its argument is the name."""
 NESTED = "submission.nested"
@@ -95,7 +95,9 @@ def hearing() -> tuple[Callable[..., Any], ...]:
     audit, is_kind, of_type, module, asking = sys.audit, issubclass, type, ModuleType, (*ASKING.values(),)
 
     def hear(value: object) -> object:
-        if is_kind(of_type(value), module):
+        kind = of_type(value)
+        # A class of classes reads attributes of any class by names that are data, such as `nn.ParameterDict["name"]`.
+        if is_kind(kind, module) or is_kind(kind, of_type) and value is not of_type and is_kind(value, of_type):  # type: ignore[arg-type]
             audit(VALUE, value)
         return value
 
@@ -139,7 +141,8 @@ def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit
             if isinstance(node, ast.Attribute) and node not in kept:
                 mark = READS if isinstance(node.ctx, ast.Load) else WRITES
                 node.value = _called(mark, node.value, ast.Constant(node.attr))
-            for field in VALUES.get(type(node), ()) if node not in kept else ():
+            is_metaclass = isinstance(node, ast.keyword) and node.arg == "metaclass"  # how abstract classes are written
+            for field in VALUES.get(type(node), ()) if node not in kept and not is_metaclass else ():
                 value = getattr(node, field)
                 is_list = isinstance(value, list)
                 setattr(node, field, [_heard(part, free) for part in value] if is_list else _heard(value, free))
@@ -147,6 +150,8 @@ def compile_telling(text: str, path: str, audit: Callable[..., None] = sys.audit
                 case ast.Call(func=ast.Name(id) as function, args=[ast.Call(ast.Constant(value)) as first, *_]):
                     if id in ASKING and value == HEAR:
                         first.func, first.args = _called(HEAR_FIRST, function).func, [function, *first.args]
+            if isinstance(node, ast.Call):
+                node.func = _heard(node.func, free)
         for node in in_classes.union(node for node in nodes if isinstance(node, ast.ClassDef)):
             for field in ("body", "orelse", "finalbody") if not isinstance(node, (*FUNCTIONS, ast.expr)) else ():
                 statements: list[ast.stmt] = getattr(node, field, [])
