@@ -34,7 +34,7 @@ from .record import BY_HAND, MOST_SHOWN, Record, judge_bleu
 from .scoring import LOW, Note, Score, ScoringError, read_references, read_sources, read_translations, score, why_low
 
 SEARCH_SECONDS = 25.0  # CPU time of this process for the search of a submission's text
-UNDONE = "what is forbidden no longer refused, or the worker's own functions had changed,"
+UNDONE = "no proof that what is forbidden still refuses, and that the worker's own functions are unchanged,"
 
 
 @dataclass
