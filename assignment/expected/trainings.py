@@ -216,15 +216,28 @@ class Training:
         ordinary.dtype, ordinary.start = torch.float64, [parameter.double() for parameter in self.start]
         ordinary.state = {"epochs": self.epochs}
         ordinary.batches = [batch | {"encoder_mask": batch["src_mask"]} for batch in self.batches]
-        _, usual, *_ = ordinary.run()
-        with suppress(CheckFailed):
-            ordinary.check(usual, "", "")
+        usual, is_right = ordinary.end()
+        if is_right:
             return False
         changes, has_learned = (
             max(difference(x.double(), y.double()) for x, y in zip(trained, others, strict=True)) > TOLERANCE_OF_FLOAT32
             for others in (usual, self.start)
         )
         return has_learned and changes is self.has_encoder_mask
+
+    def accumulates(self) -> bool:
+        """Return True if each group of batches is one step where nothing is clipped and the rate stays the same."""
+        ordinary = copy(self)
+        ordinary.max_grad_norm, ordinary.state = None, {"epochs": self.epochs}
+        return ordinary.end()[1]
+
+    def end(self) -> tuple[list[Tensor], bool]:
+        """Call train_epoch; return the parameters afterwards, and whether they are the expected ones."""
+        _, trained, *_ = self.run()
+        with suppress(CheckFailed):
+            self.check(trained, "", "")
+            return trained, True
+        return trained, False
 
     def traits(self) -> Iterator[str]:
         """Yield what may separate this training from others, in words."""

@@ -25,7 +25,7 @@ from .layouts import drawn, replaced
 
 TABLES = examples_in("assignment/unusual.toml")
 UNUSUAL, CASES, FAULTS = TABLES["pytorch"], TABLES["model"], TABLES["layout"]
-DROPS, WITHOUT_DTYPE = TABLES["drops"], TABLES["without_dtype"]
+DROPS, LACKING, WITHOUT_DTYPE = TABLES["drops"], TABLES["lacking"], TABLES["without_dtype"]
 JUDGED = {"layers": ("task_2_1", "task_2_2"), "stacks": ("task_2_3",), "model": ("task_2_4",)}
 MODEL = Path(__file__).parents[1] / "autograder" / "grading" / "adapters" / "whole"
 
@@ -61,6 +61,12 @@ def ends_of(versions, reference, assignment):
     return {run.version: run.all_outcomes for run in runs}
 
 
+def items_lost(versions, reference, assignment):
+    """By version: the items of which a test did not pass."""
+    outcomes = ends_of(versions, reference, assignment)
+    return {name: {end.item for end in ends if end.state is not State.PASSED} for name, ends in outcomes.items()}
+
+
 @pytest.mark.slow
 def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment):
     tasks = {task.number: task for task in assignment.tasks}
@@ -71,6 +77,15 @@ def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment)
     outcomes = ends_of(versions, reference, assignment)
     found = {name: judge_task(tasks[UNUSUAL[name]["task"]], outcomes[name], "items").state for name in outcomes}
     assert found == {name: row["state"] for name, row in UNUSUAL.items()}
+
+
+def test_what_is_lacking_costs_its_own_items(reference, assignment):
+    markers = {task.number: task.marker for task in assignment.tasks}
+    versions = [
+        Version(name, replaced(reference, row["module"], row["changes"]), [0], (markers[row["task"]],))
+        for name, row in LACKING.items()
+    ]
+    assert items_lost(versions, reference, assignment) == {name: {*row["lost"]} for name, row in LACKING.items()}
 
 
 FILLED = "torch.zeros(({0}).shape).copy_({0})"
@@ -86,8 +101,7 @@ def test_tensors_without_dtype_cost_one_item(reference, assignment):
         for number, case in WITHOUT_DTYPE.items()
         for code in [case["result"]]
     ]
-    outcomes = ends_of(versions, reference, assignment)
-    lost = {name: {end.item for end in ends if end.state is not State.PASSED} for name, ends in outcomes.items()}
+    lost = items_lost(versions, reference, assignment)
     assert lost == {number: {*case["lost"]} for number, case in WITHOUT_DTYPE.items()}
 
 
@@ -136,8 +150,7 @@ def test_each_part_costs_its_own_task(reference, assignment, tmp_path, sampled):
         (folder := tmp_path / name).mkdir()
         tasks = chain(*(JUDGED[kind] for kind in CASES[name]["judged"]))
         versions.append(Version(name, changed(changes_of(name), folder), [0], (*tasks,)))
-    outcomes = ends_of(versions, reference, assignment)
-    lost = {name: {end.item for end in ends if end.state is not State.PASSED} for name, ends in outcomes.items()}
+    lost = items_lost(versions, reference, assignment)
     assert lost == {version.name: {*CASES[version.name]["lost"]} for version in versions}
 
 
