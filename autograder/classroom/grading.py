@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
 
 RECORDS, WAITING = "records", "waiting"
 ChangeFor: TypeAlias = "Callable[[HandedIn, Judgement, Judgement], Change | None]"
-TIMES, GRACE_SECONDS = 5, 120.0
+TIMES, GRACE_SECONDS = 5, 330.0  # reading, searching and checking have limits of their own: 60, 30 and 180 s
 """Wall time of a child: so often all that calls may take (tests, their diagnosis, own tests twice, hunts), and more."""
 INTAKE_SECONDS = 60.0
 MOST_TESTS, MOST_CHARACTERS = 3, 400

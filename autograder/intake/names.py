@@ -72,7 +72,7 @@ def find_internals(
     @cache
     def given(module: str) -> set[str]:
         """The lines that were handed out, as far as they use internals."""
-        text = release.get(module, ("", ""))[1]
+        text = release.get(module, release.get(module.rpartition(".")[2], ("", "")))[1]  # in a model of one's own, too
         return {text.split("\n")[line - 1].strip() for line, _ in internals_in(text, forbidden.listed, release)}
 
     # What a worker has seen is not excused: names in a line may mean something else, and another text may have run.

@@ -169,7 +169,7 @@ def differ(result: Sequence[Tensor] | None, other: Sequence[Tensor] | None) -> b
     if _shapes(result) != _shapes(other):
         return True
     pairs = [(a, b) for a, b in zip(result or (), other or (), strict=True) if a.numel()]
-    if not all(torch.equal(a.isnan(), b.isnan()) for a, b in pairs):
+    if not all(torch.equal(a.isnan(), b.isnan()) and torch.equal(a.isinf(), b.isinf()) for a, b in pairs):
         return True
     largest = max((float(((a - b).abs() / (1 + a.abs())).nan_to_num(0.0).max()) for a, b in pairs), default=0.0)
     return True if largest > CLEARLY else False if largest < EQUAL else None

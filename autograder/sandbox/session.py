@@ -157,7 +157,9 @@ class Session(Link):
             proof = self._ask(
                 "prove", {"question": self._question}, Encoder(), lambda answer: answer.result, START_SECONDS
             )
-        if (proof, self._heard) != (expected, self._question) and component not in self._notices.unguarded:
+        is_proven = (proof, self._heard) == (expected, self._question)
+        has_time = self._budget.cpu_left > 0  # else the limit has ended the worker
+        if not is_proven and has_time and component not in self._notices.unguarded:
             self._notices.unguarded.append(component)
 
     def _ask(

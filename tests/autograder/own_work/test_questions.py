@@ -119,6 +119,7 @@ def test_a_version_that_learns_other_numbers_is_not_compared():
     heads = AtHome("attention.MultiHeadedAttention", sources(attention=own), 0, ASSIGNMENT)
     assert heads.differing(own.replace("range(n_heads)", "range(d_model)")) is None
     assert heads.differing(own.replace("return context", "return -context"))
+    assert not heads.agree(own.replace("return context", "return float('inf') + context"), own)
 
 
 def test_helpers_are_printed_below_the_component_without_comments():
