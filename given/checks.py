@@ -19,6 +19,7 @@ from pathlib import Path
 import torch
 
 from autograder.grading.scoring import read_references, read_translations
+from autograder.intake.names import find_mentions, find_repeated
 from autograder.intake.sources import RefusedError, decode, names_in, parse
 from autograder.intake.tree import LIMITS
 from foundation.assignment_file import read_assignment
@@ -44,6 +45,7 @@ SECTION = re.compile(r"^##.*\n+[^#\s]", re.MULTILINE)
 """A heading with an answer below it."""
 BARE = re.compile(r"^## *(.*)\s*(?=^##|\Z)", re.MULTILINE)
 """A heading without one."""
+BREAKPOINT = re.compile(r"\s*(import pdb; ?)?(breakpoint|pdb\.set_trace)\(")
 LEFT = re.compile(r"raise NotImplementedError\(.TODO ([\w.]+)")
 
 
@@ -115,10 +117,10 @@ def pack(options: argparse.Namespace) -> int:
         for name, path in files.items():
             archive.writestr(f"{folder.name}/{name}", path.read_bytes())
     print(f"{options.output}: {len(files)} files, {options.output.stat().st_size / 1e3:,.0f} kB")
-    for note in notes(folder, files):
-        print(f"note: {note}")
     for name, path in files.items():
         check_readable(f"{folder.name}/{name}", path.read_bytes())
+    for note in notes(folder, files):
+        print(f"note: {note}")
     for module in MODULES:
         getattr(options.package, module)  # what cannot be imported cannot be graded
     if TRANSLATIONS.name in files and SOURCES.is_file():
@@ -167,5 +169,14 @@ def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
             is_written = SECTION.search(text) or ("##" not in text and text.strip())
             places = [f' below "{heading}"' for heading in BARE.findall(text)] if is_written else [""]
             yield from (f"nothing is written in {folder.name}/{ANSWERS}{place}" for place in places)
+    code = {path.stem: path.read_text(encoding="utf-8") for path in files.values() if path.suffix == ".py"}
+    sources = {
+        name: (f"{folder.name}/{name}.py", text) for name, text in code.items() if name not in assignment.own_tests
+    }
+    for note in (*find_mentions(sources, assignment.contract.forbidden), *find_repeated(sources)):
+        yield note.removeprefix("note: ")
+    for file, text in sources.values():
+        stops = [n for n, line in enumerate(text.splitlines(), start=1) if BREAKPOINT.match(line)]
+        yield from (f"{file}, line {n}: a breakpoint, which ends the task when graded" for n in stops)
     if TRANSLATIONS.name not in files:
         yield f"no {folder.name}/{TRANSLATIONS}: without it the tasks of BLEU earn nothing"

@@ -202,7 +202,8 @@ def expect_numbers(parameters: Sequence[Tensor], wanted: int, rule: str, fewest:
 def shapes_of(parameters: Sequence[Tensor]) -> str:
     """Names the shapes of parameters, continuing "the shapes here"."""
     shapes = " ".join(str(tuple(parameter.shape)) for parameter in parameters[:MOST_SHAPES])
-    return f"are {shapes or 'none'}" + " …" * (len(parameters) > MOST_SHAPES)
+    shapes += " …" * (len(parameters) > MOST_SHAPES)
+    return f"are {shapes}" if shapes else "are none: `nn.Parameter(…)`, or a layer, on `self` makes some"
 
 
 def usual_readings(formula: Formula, leaves: Sequence[Tensor]) -> Iterator[Computation]:

@@ -149,7 +149,8 @@ class Recorder:
         """Notes an argument that is not the tensor of the batch that it should be."""
         if not is_equal(value, self._batch[wanted]):
             names = (f"batch.{name}" for name, tensor in self._batch.items() if is_equal(value, tensor))
-            self._note(f"`{method}` gets {next(names, 'another tensor')} as {argument}")
+            other = "None" if value is None else "another tensor"
+            self._note(f"`{method}` gets {next(names, other)} as {argument}; batch.{wanted} is due")
 
     def _encode(self, src: Tensor, encoder_mask: Tensor) -> Any:
         self._batch = next((batch for batch in self._batches if is_equal(src, batch["src"])), self._batch)
@@ -159,11 +160,13 @@ class Recorder:
         self._memory = result[0]
         return result
 
-    def _decode(self, tgt: Tensor, memory: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> Any:
+    def _decode(self, tgt: Tensor, memory: Any, src_mask: Tensor, tgt_mask: Tensor) -> Any:
         self._check("decode", "tgt", tgt, "tgt_input")
         self._check("decode", "src_mask", src_mask, "src_mask")
         self._check("decode", "tgt_mask", tgt_mask, "tgt_mask")
-        if not is_equal(memory, self._memory):
+        if isinstance(memory, (tuple, list)):
+            self._note("`decode` gets all that `encode` has returned; the memory is the first part of it")
+        elif not is_equal(memory, self._memory):
             self._note("`decode` gets another memory than `encode` has returned")
         elif self._memory.requires_grad and not memory.requires_grad:
             self._note("no gradient leads from the memory that `decode` gets back to `encode`")

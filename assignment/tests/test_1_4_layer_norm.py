@@ -130,13 +130,12 @@ def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, ca
     places = torch.arange(d_model)
     x = 100 * torch.sin(2 * torch.pi / d_model * (places + places[:, None] + places[:, None, None]))
     norm = expect_shape(module(x.clone()), x.shape, "the norm by a new LayerNorm").detach()
+    label, due = "what a new LayerNorm returns", "x - mean, times the same number for all features"
+    look_at = "gain and shift change nothing at first: the gain is 1 for each feature, the shift 0"
+    expect(bool(norm.any()), label, due, "0 everywhere", look_at)
     factor = float((norm * x).sum() / x.square().sum())
     rest = float((norm - factor * x).abs().max() / norm.abs().max())
-    label = "what a new LayerNorm returns"
-    look_at = "gain and shift change nothing at first: the gain is 1 for each feature, the shift 0"
-    expect(
-        rest < 1e-3, label, "x - mean, times the same number for all features", f"a part of {rest:.2g} is not", look_at
-    )
+    expect(rest < 1e-3, label, due, f"a part of {rest:.2g} is not", look_at)
     # What is divided by something else than the deviation may have another size: that is for other tests.
     size = float(norm.norm()) / norm.numel() ** 0.5
     is_divided = bool((module(2 * x) - 2 * norm).abs().max() > 1e-3 * norm.abs().max())

@@ -21,7 +21,7 @@ from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 from foundation.texts import last_lines, with_its_comment
 
-from ..intake.names import find_mentions, to_be_read
+from ..intake.names import find_mentions, find_repeated, to_be_read
 from ..intake.sources import IntakeError, read_sources
 from ..running.collection import IS_COLLECTED, call_test, classify, dtype_of, item_of
 from ..running.in_process import InProcessSubmission
@@ -114,6 +114,7 @@ class OwnRun:
         given = assignment.contract.modules.keys() - {*chain(*map(modules_of, assignment.tasks))}
         self._notes = [
             *find_mentions(judged, assignment.contract.forbidden),
+            *find_repeated(judged),
             *to_be_read(judged, judged.keys() - given, assignment.contract.forbidden),
         ]
         self._has_hints = self._folder == released and bool(read_hints(assignment.folder))

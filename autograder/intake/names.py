@@ -20,10 +20,11 @@ from foundation.assignment_tables import NO_TEXT, Forbidden
 
 from ..sandbox.worker.failures import IN_GRAPH
 from .meanings import OTHERS, handed_on, imports_in, names_of, nodes_of, own_names, paths_in, public_names
-from .sources import Locate, Sources, in_module
+from .sources import Locate, Sources, in_module, tree_of
 
 CLASSES = "builtins", "types", "torch", "torch.nn"
 """Modules that have nearly all classes whose attributes a submission meets."""
+Definition = ast.FunctionDef | ast.ClassDef
 Use = tuple[str, int, str]  # module, line, and name of what is used
 MOST_INTERNALS, MOST_AT_HOME, MAX_CODE_SHOWN = 500, 20, 160
 HARMLESS = re.compile(r"torch\._[a-z]\w*|torch\.load|.*\.vars")
@@ -41,11 +42,32 @@ def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_mo
         named = [(node.lineno, path) for node, path in paths_in(text, sources) if not isinstance(node, ast.Call)]
         used = {path for _, path in named}
         named += [(each.line, path) for each in imports_in(text) for path in each.wholes if path not in used]
+        tops = [top for top in definitions_in(text) if f"{module}.{top.name}" in forbidden.components]
         for line, path in named:
             name = path.rpartition(".")[2]
             if path.startswith("torch.") and pattern.fullmatch(name) and (place := locate(module, line)):
                 refused = f"it in {somewhere}" if somewhere and name not in always else "a task that uses it"
+                for top in tops:
+                    if top.lineno <= line <= (top.end_lineno or line):
+                        refused = f"it here, and {top.name} then earns nothing"
                 yield f"note: {place}: {path}; grading refuses {refused}"
+
+
+def definitions_in(text: str) -> list[Definition]:
+    """The functions and classes of a module, in order."""
+    tree = tree_of(text)
+    return [node for node in tree.body if isinstance(node, Definition)] if isinstance(tree, ast.Module) else []
+
+
+def find_repeated(sources: Sources, locate: Locate = in_module) -> Iterator[str]:
+    """Notes on functions and classes that a module has twice, of which the last one counts."""
+    for module, (_, text) in sources.items():
+        first = dict[str, int]()
+        for top in definitions_in(text):
+            if top.name in first and not top.decorator_list:
+                again, before = locate(module, top.lineno), locate(module, first[top.name])
+                yield f"note: {again}: {top.name} is defined again; this one counts, not that in {before}"
+            first[top.name] = top.lineno
 
 
 def find_internals(

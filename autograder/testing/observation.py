@@ -164,7 +164,7 @@ def lengths(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     if actual.dim() < 2 or actual.size(-1) < 2 or actual[..., 0].numel() <= 2:
         return ""
     got, due = actual.norm(dim=-1), expected.norm(dim=-1)
-    if not due.all() or not alike(actual, expected * (got / due)[..., None]):
+    if not due.all() or not got.any() or not alike(actual, expected * (got / due)[..., None]):
         return ""
     longest = got.max()
     if alike(got, longest.expand_as(got)):

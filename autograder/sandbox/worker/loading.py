@@ -13,6 +13,7 @@ import linecache
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from difflib import get_close_matches
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -144,7 +145,9 @@ class Package(MetaPathFinder, Loader):
             raise error.with_traceback(traceback)
         value = vars(module).get(name)
         if component in self._missing or not callable(value):
-            raise MissingComponentError(f"{module_name}.py has no {name}")
+            near = [other for other in get_close_matches(name, vars(module)) if other != name]
+            hint = f"; did you mean {near[0]} to be it?" if near else ""
+            raise MissingComponentError(f"{module_name}.py has no {name}{hint}")
         return value
 
     def isolate(self, component: str | None) -> None:
