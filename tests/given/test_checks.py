@@ -124,19 +124,17 @@ def test_helpers_and_translations_are_packed_and_what_is_unfinished_is_a_note(ru
     ours = {path.name for path in REFERENCE.glob("*.py")}
     assert packed == ours | {"more/mine.py", "translations.txt", "answers.md"}
     (desk / "translations.txt").unlink()
-    (desk / "more.py").write_text('def f():\n    raise NotImplementedError("TODO 2.3")\n')
+    again = 'def f():\n    breakpoint()\n\n\ndef f():\n    raise NotImplementedError("TODO 2.3")\n'
+    (desk / "more.py").write_text(again)
     (desk / "train.py").write_text("")
-    (desk / "masks.py").write_text("import pdb\nfrom torch import nn\n\n\ndef causal_mask(n):\n    pdb.set_trace()\n" * 2)
-    (desk / "layers.py").write_text("from torch import nn\n\n\nclass LayerNorm(nn.LayerNorm):\n    pass\n")
     shutil.copy(SKELETON / "answers.md", desk)
     monkeypatch.setattr("given.checks.PYTHON", (3, 99))
     status, out, _ = run("pack")
     assert "note: your code is graded by Python 3.11; what is new in 3.99 fails there\n" in out
     assert status == 0 and "note: nothing is written in desk/answers.md" in out
     assert "note: desk/train.py has no train_epoch\n" in out
-    assert "note: desk/masks.py, line 6: a breakpoint, which ends the task when graded\n" in out
-    assert "note: masks.py, line 11: causal_mask is defined again; this one counts, not that in masks.py, line 5\n" in out
-    assert "LayerNorm; grading refuses it here, and LayerNorm then earns nothing\n" in out
+    assert "note: desk/more.py, line 2: a breakpoint, which ends the task when graded\n" in out
+    assert "note: more.py, line 5: f is defined again; this one counts, not that in more.py, line 1\n" in out
     assert "note: not finished: 2.3 (more.py)\n" in out and "no desk/translations.txt" in out
 
 

@@ -53,6 +53,13 @@ def test_a_mention_is_noted_once(case):
     assert consequence == ("grading refuses a task that uses it" if "Transformer" in name else of_some)
 
 
+def test_a_forbidden_part_in_what_it_replaces_is_said_to_cost_it():
+    text = "from torch import nn\n\n\nclass LayerNorm(nn.LayerNorm):\n    pass\n"
+    [note] = find_mentions({"layers": ("layers.py", text)}, FORBIDDEN)
+    assert note.endswith("layers.py, line 4: torch.nn.LayerNorm; grading refuses it here, and LayerNorm then earns nothing")
+
+
+
 def test_own_names_and_other_code_are_not():
     assert mentions("# nn.LayerNorm\nclass LayerNorm:\n    def layer_norm(self):\n        return 'F.layer_norm'") == []
     assert mentions("from torch import nn\nfrom other import LayerNorm\nx = nn.Linear(2, 2), LayerNorm(2)") == []
