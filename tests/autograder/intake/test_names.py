@@ -56,7 +56,7 @@ def test_a_mention_is_noted_once(case):
 def test_a_forbidden_part_in_what_it_replaces_is_said_to_cost_it():
     text = "from torch import nn\n\n\nclass LayerNorm(nn.LayerNorm):\n    pass\n"
     [note] = find_mentions({"layers": ("layers.py", text)}, FORBIDDEN)
-    assert note.endswith("layers.py, line 4: torch.nn.LayerNorm; grading refuses it here, and LayerNorm then earns nothing")
+    assert note.endswith("line 4: torch.nn.LayerNorm; grading refuses it here, and LayerNorm then earns nothing")
 
 
 
