@@ -59,7 +59,6 @@ def test_a_forbidden_part_in_what_it_replaces_is_said_to_cost_it():
     assert note.endswith("line 4: torch.nn.LayerNorm; grading refuses it here, and LayerNorm then earns nothing")
 
 
-
 def test_own_names_and_other_code_are_not():
     assert mentions("# nn.LayerNorm\nclass LayerNorm:\n    def layer_norm(self):\n        return 'F.layer_norm'") == []
     assert mentions("from torch import nn\nfrom other import LayerNorm\nx = nn.Linear(2, 2), LayerNorm(2)") == []
