@@ -21,7 +21,7 @@ from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 from foundation.texts import last_lines, with_its_comment
 
-from ..intake.names import find_mentions, find_repeated, to_be_read
+from ..intake.names import EARNS_NOTHING, find_mentions, find_repeated, to_be_read
 from ..intake.sources import IntakeError, read_sources
 from ..running.collection import IS_COLLECTED, call_test, classify, dtype_of, item_of
 from ..running.in_process import InProcessSubmission
@@ -283,6 +283,9 @@ class OwnRun:
         if result.state is State.NEEDS_READER:
             return "the tests cannot judge this: a person will read it"
         points = f"{result.score:.3g} of {task.points:g} points" if task.points else f"{n_passed} of {total} tests pass"
+        for name in task.components:
+            if any(note.endswith(EARNS_NOTHING.format(name.rpartition(".")[2])) for note in self._notes):
+                points += " here, and none when graded: see the note below"
         lost = [mark for mark in result.items if mark.missed or mark.requires]
         missing = ", ".join(mark.name + f" ({mark.points:.3g})" * bool(task.points) for mark in lost)
         return points + f"; missing: {missing}" * bool(lost)

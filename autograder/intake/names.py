@@ -26,6 +26,8 @@ CLASSES = "builtins", "types", "torch", "torch.nn"
 """Modules that have nearly all classes whose attributes a submission meets."""
 Definition = ast.FunctionDef | ast.ClassDef
 Use = tuple[str, int, str]  # module, line, and name of what is used
+EARNS_NOTHING = "{} then earns nothing"
+"""Ends a note on what is forbidden in a component."""
 MOST_INTERNALS, MOST_AT_HOME, MAX_CODE_SHOWN = 500, 20, 160
 HARMLESS = re.compile(r"torch\._[a-z]\w*|torch\.load|.*\.vars")
 """Names that come after all others, since there are hundreds, or many of one."""
@@ -49,7 +51,7 @@ def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_mo
                 refused = f"it in {somewhere}" if somewhere and name not in always else "a task that uses it"
                 for top in tops:
                     if top.lineno <= line <= (top.end_lineno or line):
-                        refused = f"it here, and {top.name} then earns nothing"
+                        refused = f"it here, and {EARNS_NOTHING.format(top.name)}"
                 yield f"note: {place}: {path}; grading refuses {refused}"
 
 

@@ -69,14 +69,15 @@ def output(tmp_path_factory) -> str:
 
 
 def test_a_short_cut_is_noted(output):
-    assert re.search(r"note: layers\.py, line \d+: torch\.nn\.LayerNorm; grading refuses it in ", output)
+    assert re.search(r"line \d+: torch\.nn\.LayerNorm; grading refuses it here, and LayerNorm then earns nothing", output)
     assert re.search(r"to be read by a person when graded: \.__globals__ in layers\.py, line \d+: nn\.Lay", output)
     assert output.count("to be read by a person") == 1
 
 
 def test_the_end_says_what_is_earned_and_what_is_missing(output):
     assert "1.2 Scaled dot-product attention: still to be written: TODO 1.2: compute" in output
-    assert "1.4 Layer normalisation: 7.5 of 10 points; missing: no side effects (2.5)" in output
+    points = "8 of 10 points here, and none when graded: see the note below; missing: no side effects (2)"
+    assert f"1.4 Layer normalisation: {points}" in output
     assert "Skipped" not in output and len(output.splitlines()) < 35
     assert "got:      changed in place\n" in output and output.count("look at:") == 2
 
