@@ -69,7 +69,7 @@ def output(tmp_path_factory) -> str:
 
 
 def test_a_short_cut_is_noted(output):
-    assert re.search(r"line \d+: torch\.nn\.LayerNorm; grading refuses it here, and LayerNorm then earns nothing", output)
+    assert re.search(r"line \d+: torch\.nn\.LayerNorm; grading refuses it here, and LayerNorm then earns", output)
     assert re.search(r"to be read by a person when graded: \.__globals__ in layers\.py, line \d+: nn\.Lay", output)
     assert output.count("to be read by a person") == 1
 
