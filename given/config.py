@@ -1,4 +1,4 @@
-"""All settings of a run in one frozen, typed place; flags are made from it and `flags.toml`. Presets: `presets.toml`.
+"""All settings of a run in one frozen, typed place; flags are made from it and `flags.toml`, which has presets, too.
 
 Names are those of the assignment (`d_model` is called `embedding_size` in the course's report, `d_ff` `hidden_size`).
 """
@@ -21,7 +21,8 @@ class ConfigError(UserError):
 
 
 FLAGS = Path(__file__).with_name("flags.toml")
-SETTINGS: dict[str, dict[str, Any]] = tomllib.loads(FLAGS.read_text(encoding="utf-8"))["settings"]
+TABLES: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(FLAGS.read_text(encoding="utf-8"))
+SETTINGS = TABLES["settings"]
 """By name of a setting its `help`, and the lowest and highest value (`low`, 0 by default, and `high`) or `choices`."""
 
 
@@ -78,7 +79,7 @@ class Config:
 
 
 PRESETS = {"course": Config()}
-for _name, _settings in tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8")).items():
+for _name, _settings in TABLES["presets"].items():
     PRESETS[_name] = replace(PRESETS[_settings.pop("based_on")], **_settings)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # only annotations name it: any model with the same methods w
 def batch_loss(model: "Transformer", batch: Batch, criterion: nn.Module) -> Tensor:
     """Computes the mean loss over the labels of one batch; the input is the true target so far (teacher forcing)."""
     # TODO 3.1: encode the source, decode the target input, and compare the predictions with the
-    # labels: criterion takes (positions, classes) and (positions,).
+    # labels: criterion takes (positions, classes) and (positions,). `Batch` says which mask is whose.
     raise NotImplementedError("TODO 3.1")
 
 

@@ -128,7 +128,7 @@ def test_a_fault_is_explained_and_located_and_a_wrong_result_is_drawn(notebooks,
     assert "AttributeError: module 'torch.nn' has no attribute 'sqrt'" in printed
     assert f"this notebook, cell 2, line {line}: return self.table(tokens) * nn.sqrt(self.d_model)" in printed
     history += ["import torch", solved(course, "LayerNorm").replace("centred = x -", "x -= 1\n        centred = x -")]
-    assert notebooks.check("1.4") == 7.5
+    assert notebooks.check("1.4") == 8
     assert "got:      changed in place\n" in capsys.readouterr().out
     attention = solved(course, "scaled_dot_product_attention").replace("/ math.sqrt", "* math.sqrt")
     history += ["import math\nfrom torch import Tensor", attention]
