@@ -13,7 +13,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from foundation.command_line import Parser, UserError, add_flags, print_anywhere, run_command
+from foundation.command_line import Commands, Parser, UserError, add_commands, print_anywhere, run_command
 from foundation.whole_files import check_folder, write_whole
 from reference.vocab import SEPARATOR
 
@@ -41,14 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
     path, types = Path(__file__).with_name("flags.toml"), {"language": language, "share": number_or_share}
     examples = tomllib.loads(path.read_text(encoding="utf-8"))["examples"]
     parser = Parser(prog="python -m data", description=about, epilog=examples["generate"])
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, run, about in (
-        ("generate", generate, "draw the corpus and write its files"),
-        ("prepare", run_prepare, "turn parallel text into a corpus and its encodings"),
-    ):
-        command = commands.add_parser(name, help=about, description=about, epilog=examples[name])
-        command.set_defaults(run=run)
-        add_flags(command, path, [name], {"folder": output_folder, **types})
+    for name, command in add_commands(parser, COMMANDS, path, {"folder": output_folder, **types}).items():
+        command.epilog = examples[name]
     options = parser.parse_args(arguments)
     return run_command("data", lambda: int(options.run(options)))
 
@@ -72,7 +66,10 @@ def write_corpus(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 
 def generate(options: argparse.Namespace) -> int:
-    """Draws a corpus and writes it; for the default corpus, compares it with the committed manifest."""
+    """Draw the corpus and write its files.
+
+    The course's corpus is compared with the committed manifest.
+    """
     options.output = options.output or DATA_FOLDER
     check_folder(options.output)  # before the work, not after it
     is_default_place = options.output.resolve() == DATA_FOLDER
@@ -128,7 +125,7 @@ def files_of_others() -> list[str]:
 
 
 def run_prepare(options: argparse.Namespace) -> int:
-    """Writes a corpus from other text and prints a summary."""
+    """Turn parallel text into a corpus and its encodings."""
     presets = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
     given: dict[str, Any] = presets.get(options.preset, {})
     dataset, config = given.pop("dataset", None), given.pop("config", None)
@@ -225,6 +222,13 @@ def report(folder: Path, summary: dict[str, Any]) -> Iterator[str]:
     preset = ["--preset", summary["preset"]] if summary["preset"] else []
     places = ["--corpus", str(folder), "--output", f"runs/{folder.name}"]
     yield f"next: {shlex.join(['python', '-m', 'reference', 'train', *preset, *places])}"
+
+
+COMMANDS: Commands = {
+    "generate": (generate, "", ("generate",)),
+    "prepare": (run_prepare, "", ("prepare",)),
+}
+"""Their examples, of several lines, stand in `flags.toml`."""
 
 
 if __name__ == "__main__":

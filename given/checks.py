@@ -20,7 +20,7 @@ import torch
 
 from autograder.grading.scoring import read_references, read_translations
 from autograder.intake.names import find_mentions, find_repeated
-from autograder.intake.sources import RefusedError, decode, names_in, parse
+from autograder.intake.sources import RefusedError, Source, decode, names_in, parse
 from autograder.intake.tree import LIMITS
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
@@ -152,7 +152,7 @@ def check_readable(name: str, content: bytes) -> None:
 def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
     """Yields what is not finished or missing."""
     assignment = read_assignment()
-    contract, graders = assignment.contract.modules, assignment.python
+    contract, graders, sources = assignment.contract.modules, assignment.python, dict[str, Source]()
     if graders < PYTHON:
         yield "your code is graded by Python {}.{}; what is new in {}.{} fails there".format(*graders, *PYTHON)
     for name, path in files.items():
@@ -163,20 +163,17 @@ def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
             yield f"{folder.name}/{name} has no {first_of(lacking, 3)}"
         if name.endswith(".py"):
             yield from (f"not finished: {task} ({name})" for task in dict.fromkeys(LEFT.findall(text)))
+            stops = [n for n, line in enumerate(text.splitlines(), start=1) if BREAKPOINT.match(line)]
+            yield from (f"{folder.name}/{name}, line {n}: a breakpoint, which ends the task when graded" for n in stops)
+            sources[name.removesuffix(".py").replace("/", ".")] = (f"{folder.name}/{name}", text)
         if name == ANSWERS:
             if "\ufffd" in text:
                 yield f"{folder.name}/{ANSWERS} is not UTF-8, so graders see � in it: save it as UTF-8"
             is_written = SECTION.search(text) or ("##" not in text and text.strip())
             places = [f' below "{heading}"' for heading in BARE.findall(text)] if is_written else [""]
             yield from (f"nothing is written in {folder.name}/{ANSWERS}{place}" for place in places)
-    code = {path.stem: path.read_text(encoding="utf-8") for path in files.values() if path.suffix == ".py"}
-    sources = {
-        name: (f"{folder.name}/{name}.py", text) for name, text in code.items() if name not in assignment.own_tests
-    }
-    for note in (*find_mentions(sources, assignment.contract.forbidden), *find_repeated(sources)):
+    judged = {module: source for module, source in sources.items() if module not in assignment.own_tests}
+    for note in (*find_mentions(judged, assignment.contract.forbidden), *find_repeated(judged)):
         yield note.removeprefix("note: ")
-    for file, text in sources.values():
-        stops = [n for n, line in enumerate(text.splitlines(), start=1) if BREAKPOINT.match(line)]
-        yield from (f"{file}, line {n}: a breakpoint, which ends the task when graded" for n in stops)
     if TRANSLATIONS.name not in files:
         yield f"no {folder.name}/{TRANSLATIONS}: without it the tasks of BLEU earn nothing"

@@ -145,8 +145,7 @@ def as_python(text: str) -> str:
     text = "\n" * text.count("\n", 0, at) + text[at:]
     blank = text[: len(text) - len(text.lstrip())].count("\n")  # IPython cuts them off
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about line ends, and invalid escapes
+        with warnings.catch_warnings(action="ignore"):  # about line ends, and invalid escapes
             python: str = TransformerManager().transform_cell(text)  # type: ignore[no-untyped-call]  # IPython's
             return "\n" * blank + python
     except TimeoutError:

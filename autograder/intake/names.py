@@ -20,11 +20,10 @@ from foundation.assignment_tables import NO_TEXT, Forbidden
 
 from ..sandbox.worker.failures import IN_GRAPH
 from .meanings import OTHERS, handed_on, imports_in, names_of, nodes_of, own_names, paths_in, public_names
-from .sources import Locate, Sources, in_module, tree_of
+from .sources import Definition, Locate, Sources, in_module, tree_of
 
 CLASSES = "builtins", "types", "torch", "torch.nn"
 """Modules that have nearly all classes whose attributes a submission meets."""
-Definition = ast.FunctionDef | ast.ClassDef
 Use = tuple[str, int, str]  # module, line, and name of what is used
 EARNS_NOTHING = "{} then earns nothing"
 """Ends a note on what is forbidden in a component."""

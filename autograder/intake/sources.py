@@ -23,6 +23,7 @@ from ..sandbox.worker.loading import OWN_MODEL
 Source = tuple[str, str]  # a module's path, for messages, and its text
 Sources = Mapping[str, Source]
 """Modules by name: "layers", "__init__", and "tools.soft" for one in a folder beside the modules."""
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Locate = Callable[[str, int], str]
 """From a module's name and a line number to the place where the student finds that line."""
 MOST_PARTS = 200

@@ -18,7 +18,7 @@ from foundation.assignment_tables import Contract
 from foundation.places import ROOT
 from foundation.texts import counted
 
-from .sources import Sources, parse
+from .sources import Definition, Sources, parse
 from .submission import Intake
 
 OTHER = "other code"
@@ -26,7 +26,6 @@ OTHER = "other code"
 BLANK = "_"
 BLOCKS = frozenset({"body", "orelse", "handlers", "finalbody", "cases"})
 PYTHONS = frozenset(dir(builtins)) | {"self"}
-Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 SKIPPED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
 LEAST_SIZE, LONG, LEAST_COPIED = 8, 11, 20
 """Nodes of a piece of code, an expression or a whole function, that may have been copied; of one that is listed by
